@@ -464,10 +464,11 @@ class ModelStore:
         cbpe.load reads. The folder is made if it is not there.
 
         Publishing again adds what is new: no file of a version is changed or removed, and the index takes the place of
-        the one before when it is whole. Returns how many files of versions were written. Raises Refused for a URL, for
-        a folder with an index of another kind, or a signed one and no key, or a store too large for an index; Damaged,
-        OSError, and as export for what is no key. key: a private ed25519 key, as export takes it, which signs the
-        index; cbpe.load(..., keys=) then takes no other index.
+        the one before when it is whole; a warning names the versions that only the one before had. Returns how many
+        files of versions were written. Raises Refused for a URL, for a folder with an index of another kind, or a
+        signed one and no key, or a store too large for an index; Damaged, OSError, and as export for what is no key.
+        key: a private ed25519 key, as export takes it, which signs the index; cbpe.load(..., keys=) then takes no other
+        index.
 
         >>> models.publish("/srv/www/tokenizers")
         2

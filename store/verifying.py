@@ -226,7 +226,8 @@ def row_problems(what: str, right: Iterable[tuple[Any, ...]], there: Iterable[An
     for problem, keys in (("missing", missing), ("too many", extra), ("changed", changed)):
         if keys:
             shown = ", ".join(map(str, keys[:MOST_SHOWN])) + (", ..." if len(keys) > MOST_SHOWN else "")
-            yield f"{what}: {len(keys)} rows are {problem}: {shown}"
+            rows = "1 row is" if len(keys) == 1 else f"{len(keys)} rows are"
+            yield f"{what}: {rows} {problem}: {shown}"
 
 
 def version_problems(connection: Connection, version_id: int) -> Iterator[str]:

@@ -61,7 +61,7 @@ def of_another_library(value: object) -> str:
     """What a value is that is no tokenizer of cbpe's: its class, and of another library's tokenizer the library, and
     what to pass.
 
-    >>> of_another_library("gpt2"), of_another_library(tiktoken.get_encoding("gpt2"))
+    >>> of_another_library("gpt2"), of_another_library(tiktoken.Encoding.__new__(tiktoken.Encoding))
     ('str', 'tiktoken.Encoding: pass cbpe.get_encoding(its name), or a cbpe.Encoding of the same arguments')
     """
     kind = type(value)

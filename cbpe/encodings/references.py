@@ -117,6 +117,8 @@ def unknown(reference: str, of_the_store: str) -> str:
         tried.append(f"{reference} is a link to no file")
     elif looks_like_a_path(reference):
         close = longer_name(reference) or meant(os.path.basename(reference), beside(reference)).removeprefix(": ")
+        # A shell stands "~" in front of a word for the user's folder, but not within quotes, and Python never does.
+        close = close or (f"~ stands for no folder here: {os.path.expanduser(reference)}" * reference.startswith("~"))
         tried.append(f"there is no such file ({reference}{close and '; '}{close})")
     elif os.path.exists(reference):
         tried.append(f"a file without an ending is named as {os.path.join('.', reference)}")

@@ -15,6 +15,7 @@ from cbpe._core.text.shown import shown
 from cbpe._core.vocabulary.vocabulary import Vocabulary
 from cbpe.common.public import public
 from cbpe.common.trained_vocabulary import trained_vocabulary
+from cbpe.common.wording import number_of
 from cbpe.formats.checks import refuse_long_pattern, refuse_processing, refuse_unmerged, unheld
 from cbpe.formats.parts import Parts
 from cbpe.formats.reading import File, read_text
@@ -86,8 +87,8 @@ def loads(text: str) -> Parts:
         raise ValueError(f"line 3 of the model should be the number of special tokens and is {number[:80]!r}")
     n_special = int(number)
     if len(lines) < 3 + n_special:
-        more = len(lines) - 3
-        raise ValueError(f"the model is cut short: it announces {n_special} special tokens and has {more} more lines")
+        more = number_of(len(lines) - 3, "more line")
+        raise ValueError(f"the model is cut short: it announces {n_special} special tokens and has {more}")
     special_tokens: dict[str, int] = {}
     for line_number, line in enumerate(lines[3 : 3 + n_special], 4):
         token, _, token_id = line.strip().rpartition(" ")

@@ -28,9 +28,9 @@ class Step(namedtuple("Step", "pattern behavior invert", defaults=("Isolated", F
 
 
 class ChainSplitter:
-    """Splits by steps, and at last each piece by a pattern that a Splitter knows; None leaves the pieces as they are.
+    r"""Splits by steps, and at last each piece by a pattern that a Splitter knows; None leaves the pieces as they are.
 
-    >>> steps = [Step(r"\\\\p{N}"), Step(" ", "MergedWithNext")]
+    >>> steps = [Step(r"\p{N}"), Step(" ", "MergedWithNext")]
     >>> ChainSplitter(steps, None).split("a 12 b")
     ['a', ' ', '1', '2', ' b']
     """

@@ -34,6 +34,10 @@ class Group(NamedTuple):
     def text(self) -> str:
         return b"".join(self.tokens).decode("utf-8", "replace")
 
+    def in_line(self) -> str:
+        """The text in quotes, and of several tokens how many they are."""
+        return repr(self.text) + (f" ({len(self.ids)} tokens)" if len(self.ids) > 1 else "")
+
 
 class ShownText:
     """The tokens of a text, which a notebook shows in colours.
@@ -63,7 +67,7 @@ class ShownText:
         return len(self.ids)
 
     def __repr__(self) -> str:
-        shown = [repr(group.text) for group in self._groups(MOST_IN_LINE)]
+        shown = [group.in_line() for group in self._groups(MOST_IN_LINE)]
         more = ["..."] if len(self.ids) > MOST_IN_LINE else []
         return f"<{number_of(len(self.ids), 'token')}{self._around()}: {' '.join([*shown, *more])}>"
 

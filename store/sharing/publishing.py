@@ -8,6 +8,8 @@ from pathlib import Path
 from typing import Any
 
 from cbpe.common.atomic_files import write_files
+from cbpe.common.warning import warn
+from cbpe.common.wording import listed
 from store import asking, moving
 from store.database.opening import Database
 from store.database.outputs import check_folder_name
@@ -18,6 +20,8 @@ from store.sharing import index, signatures
 
 __all__ = ["publish"]
 
+MOST_NAMED = 5  # versions in a message
+
 
 def publish(database: Database, folder: str | os.PathLike[str], key: signatures.PrivateKey | None = None) -> int:
     """Write all versions to a folder, the index last, which the key signs. Returns how many files of versions were
@@ -27,7 +31,7 @@ def publish(database: Database, folder: str | os.PathLike[str], key: signatures.
     place = Path(os.fsdecode(folder))
     if place.exists() and not place.is_dir():
         raise NotADirectoryError(f"{place} is a file: name a folder, which is made if it is not there")
-    check_index(place / index.INDEX, signs=sign is not None)
+    before = replaced_index(place / index.INDEX, signs=sign is not None)
     (place / "files").mkdir(parents=True, exist_ok=True)
     names: dict[str, dict[str, Any]] = {}
     written = 0
@@ -46,21 +50,41 @@ def publish(database: Database, folder: str | os.PathLike[str], key: signatures.
     except ValueError as error:
         raise Refused(f"the store cannot be published as a whole: {error}") from error
     write_files({os.fspath(place / index.INDEX): [data]})
+    tell_of_unnamed(place, before, names)
     return written
 
 
-def check_index(path: Path, *, signs: bool) -> None:
-    """Raise Refused where a file of another kind would be replaced, or a signed index by one that is not."""
+def tell_of_unnamed(place: Path, before: dict[str, Any], now: dict[str, dict[str, Any]]) -> None:
+    """Warn of versions that the index named before and does not name now: they were deleted from the store, or are of
+    another store that was published to the same folder."""
+    gone = []
+    for name, about in before.items():
+        there = now.get(name, {"versions": {}})["versions"]
+        for number, entry in about["versions"].items():
+            if number not in there or there[number]["digest"] != entry["digest"]:
+                gone.append(f"{name}@{number}")
+    if gone:
+        files = "the file stays" if len(gone) == 1 else "the files stay"
+        warn(
+            f"{place / index.INDEX} named {listed(gone, MOST_NAMED)} until now, which this store does not have: no "
+            f"name leads there any more, and {files}"
+        )
+
+
+def replaced_index(path: Path, *, signs: bool) -> dict[str, Any]:
+    """The names in the index that will be replaced. Raises Refused where that is a file of another kind, or a signed
+    index and the new one is not."""
     if not os.path.lexists(path):
-        return
+        return {}
     try:
         if not path.is_file() or path.stat().st_size > index.MAX_INDEX_BYTES:
             raise ValueError("it is no file, or too large")
-        signature = index.load(path.read_bytes()).signature
+        found = index.load(path.read_bytes())
     except ValueError as error:
         raise Refused(f"{path} would be replaced, and did not come from publishing: {error}") from error
-    if signature is not None and not signs:
+    if found.signature is not None and not signs:
         raise Refused(f"{path} is signed, and whoever asks for that takes no unsigned one: set key, or delete it first")
+    return found.names
 
 
 def write_version(database: Database, version: Version, place: Path) -> tuple[index.Entry, bool]:

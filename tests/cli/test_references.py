@@ -112,6 +112,8 @@ def test_what_was_tried_is_told(here, tmp_path):
     with pytest.raises(LookupError, match=re.escape(f"no version is called 'gpt9' ({path})")):
         cbpe.load("gpt9")
     assert "there is no such file (./gpt9)" in error_of("vocab", "-t", "./gpt9")
+    at_home = os.path.expanduser("~/none.json")
+    assert f"(~/none.json; ~ stands for no folder here: {at_home})" in error_of("vocab", "-t", "~/none.json")
     assert "a file without an ending is named as ./file" in error_of("vocab", "-t", "file")
     trained(259).save("near.model")
     assert "there is a file near.model: give its whole name" in error_of("vocab", "-t", "near")

@@ -57,9 +57,24 @@ def test_publishing_again_adds_what_is_new_and_changes_no_file(empty_store, tmp_
         assert {path: (path.stat().st_ino, path.read_bytes()) for path in before} == before
         assert published.load(f"{tmp_path}/public/a@prod").merges == TOKS[1].merges
         models.delete("a@1")
-        assert models.publish(tmp_path / "public") == 0
+        with pytest.warns(UserWarning, match=r"index\.json named a@1 until now, which this store does not have"):
+            assert models.publish(tmp_path / "public") == 0
+        assert models.publish(tmp_path / "public") == 0  # without a word, as pytest makes errors of warnings
     with pytest.raises(NotFound, match="the newest version is a@2"):
         published.load(f"{tmp_path}/public/a@1")
+
+
+def test_versions_of_another_store_that_its_index_replaces_are_told(empty_store, tmp_path):
+    for name, toks in (("one.db", {"a": TOKS[0], "b": TOKS[0]}), ("two.db", {"a": TOKS[1]})):
+        with ModelStore(shutil.copy(empty_store, tmp_path / name)) as models:
+            for each, tok in toks.items():
+                models.save(tok, each)
+    with ModelStore(tmp_path / "one.db") as models:
+        assert models.publish(tmp_path / "public") == 2
+    told = pytest.warns(UserWarning, match="named a@1, b@1 until now, .*, and the files stay")
+    with ModelStore(tmp_path / "two.db") as models, told:
+        assert models.publish(tmp_path / "public") == 1
+    assert len(list((tmp_path / "public" / "files").iterdir())) == 3
 
 
 def test_a_damaged_file_is_written_anew(empty_store, tmp_path):

@@ -52,47 +52,47 @@ def test_nothing_is_wrong_with_what_was_saved(filled):
 @pytest.mark.parametrize(
     ("statement", "problem"),
     [
-        ("DELETE FROM tokens WHERE vocabulary_id = 1 AND id = 258", "tokens: 1 rows are missing: 258"),
+        ("DELETE FROM tokens WHERE vocabulary_id = 1 AND id = 258", "tokens: 1 row is missing: 258"),
         ("DELETE FROM tokens WHERE vocabulary_id = 1", "tokens: 264 rows are missing: 0, 1, 2, 3, 4, ..."),
         (
             "INSERT INTO tokens (vocabulary_id, id, bytes, {text}) SELECT 1, 999, bytes, {text} FROM tokens "
             "WHERE vocabulary_id = 1 AND id = 97",
-            "tokens: 1 rows are too many: 999",
+            "tokens: 1 row is too many: 999",
         ),
-        ("UPDATE tokens SET {text} = 'x' WHERE vocabulary_id = 1 AND id = 97", "tokens: 1 rows are changed: 97"),
+        ("UPDATE tokens SET {text} = 'x' WHERE vocabulary_id = 1 AND id = 97", "tokens: 1 row is changed: 97"),
         (
             "UPDATE tokens SET bytes = (SELECT bytes FROM tokens WHERE vocabulary_id = 1 AND id = 98) "
             "WHERE vocabulary_id = 1 AND id = 97",
-            "tokens: 1 rows are changed: 97",
+            "tokens: 1 row is changed: 97",
         ),
-        ("DELETE FROM merges WHERE vocabulary_id = 1 AND rank = 3", "merges: 1 rows are missing: 259"),
-        ("UPDATE merges SET left_id = 98 WHERE vocabulary_id = 1 AND new_id = 256", "merges: 1 rows are changed: 256"),
+        ("DELETE FROM merges WHERE vocabulary_id = 1 AND rank = 3", "merges: 1 row is missing: 259"),
+        ("UPDATE merges SET left_id = 98 WHERE vocabulary_id = 1 AND new_id = 256", "merges: 1 row is changed: 256"),
         ("UPDATE merges SET rank = rank + 1 WHERE vocabulary_id = 1", "merges: 8 rows are changed: 256, 257, 258, 259"),
         (
             "INSERT INTO merges (vocabulary_id, new_id, rank, left_id, right_id) VALUES (1, 264, 8, 97, 98)",
-            "merges: 1 rows are too many: 264",
+            "merges: 1 row is too many: 264",
         ),
         ("UPDATE vocabularies SET has_rows = false WHERE id = 1", "tokens: 264 rows are too many: 0, 1, 2, 3, 4, ..."),
         (
             "DELETE FROM token_places WHERE vocabulary_id = 1 AND bucket = 17",
-            "places of tokens: 1 rows are missing: 17",
+            "places of tokens: 1 row is missing: 17",
         ),
         (
             "UPDATE token_places SET bucket = 40 WHERE vocabulary_id = 1 AND bucket = 17",
-            "places of tokens: 1 rows are too many: 40",
+            "places of tokens: 1 row is too many: 40",
         ),
         (
             "UPDATE token_places SET entries = (SELECT entries FROM token_places WHERE vocabulary_id = 1 "
             "AND bucket = 18) WHERE vocabulary_id = 1 AND bucket = 17",
-            "places of tokens: 1 rows are changed: 17",
+            "places of tokens: 1 row is changed: 17",
         ),
         ("UPDATE vocabularies SET n_tokens = 3 WHERE id = 1", "says 3 tokens"),
-        ("UPDATE special_tokens SET id = 7 WHERE version_id = 1", "a@1, special tokens: 1 rows are changed"),
-        ("DELETE FROM special_tokens WHERE version_id = 1", "a@1, special tokens: 1 rows are missing"),
+        ("UPDATE special_tokens SET id = 7 WHERE version_id = 1", "a@1, special tokens: 1 row is changed"),
+        ("DELETE FROM special_tokens WHERE version_id = 1", "a@1, special tokens: 1 row is missing"),
         (
             "INSERT INTO special_tokens (version_id, position, id, bytes, text) "
             "SELECT 1, 1, 300, bytes, text FROM special_tokens WHERE version_id = 1",
-            "a@1, special tokens: 1 rows are too many",
+            "a@1, special tokens: 1 row is too many",
         ),
         ("UPDATE versions SET pattern = '.' WHERE id = 1", "a@1: its pattern is '.'"),
         ("UPDATE versions SET pattern = NULL WHERE id = 1", "a@1: its pattern is None"),

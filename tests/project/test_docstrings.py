@@ -1,10 +1,14 @@
-"""The examples in the docstrings of public names."""
+"""The examples in docstrings: of public names, and of what is within the library."""
 
 import doctest
+import importlib
 import inspect
 import io
+from json import JSONDecodeError
+from pathlib import Path
 
 import pytest
+import tiktoken
 
 import cbpe
 import store
@@ -17,6 +21,7 @@ NOT_HERE = {
     "Tokenizer.register_special_tokens", "Tokenizer.show", "Tokenizer.statistics", "count_corpus", "from_transformers",
     "inspect", "load", "tokenize",
 }  # fmt: skip
+NEEDS_RAY = {"cbpe.counting.datasets.count_words"}
 PUBLIC = {name: getattr(library, name) for library in (cbpe, store) for name in library.__all__}
 
 
@@ -54,4 +59,33 @@ def test_examples_of_docstrings_run_and_give_what_they_show(name, tmp_path, monk
     example.globs = names
     told = io.StringIO()
     doctest.DocTestRunner(optionflags=doctest.ELLIPSIS, verbose=False).run(example, out=told.write, clear_globs=False)
+    assert told.getvalue() == ""
+
+
+# ---- Within the library
+
+
+def modules_with_examples():
+    """The modules of which a name that is not public has an example."""
+    for library in (cbpe, store):
+        folder = Path(library.__file__).parent
+        for path in sorted(folder.rglob("*.py")):
+            if path.name != "__init__.py" and ">>>" in path.read_text("utf-8"):
+                yield ".".join(path.relative_to(folder.parent).with_suffix("").parts)
+
+
+@pytest.mark.parametrize("name", modules_with_examples())
+def test_examples_within_the_library_give_what_they_show(name):
+    try:
+        module = importlib.import_module(name)
+    except ImportError as error:
+        pytest.skip(f"an extra is not installed: {error.name}")
+    public = {each.docstring for each in EXAMPLES.values()}
+    told = io.StringIO()
+    for example in doctest.DocTestFinder(exclude_empty=True).find(module):
+        if example.examples and example.docstring not in public and example.name not in NEEDS_RAY:
+            example.globs.update(
+                JSONDecodeError=JSONDecodeError, tiktoken=tiktoken, enc=cbpe.get_encoding("cl100k_base")
+            )
+            doctest.DocTestRunner(optionflags=doctest.ELLIPSIS, verbose=False).run(example, out=told.write)
     assert told.getvalue() == ""

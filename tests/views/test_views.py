@@ -238,7 +238,7 @@ def test_no_line_ends_within_a_character(before):
     enc = cbpe.get_encoding("gpt2")
     assert len(enc.encode("😉")) == 2
     whole = (20 - before) // 2  # of the faces, of those 20 tokens that a line has at most
-    shown = ["' a'"] * before + ["'😉'"] * whole
+    shown = ["' a'"] * before + ["'😉' (2 tokens)"] * whole
     assert repr(enc.show(" a" * before + "😉" * 5)) == f"<{before + 10} tokens: {' '.join(shown)} ...>"
 
 

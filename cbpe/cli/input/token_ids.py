@@ -17,13 +17,13 @@ WAYS = "write ids between blanks, as 15339 1917, or as a JSON list, [15339, 1917
 
 def read_ids(chunks: Iterable[bytes], name: str = "the input") -> Iterator[list[int]]:
     """Read ids from bytes that come in chunks, cut anywhere: b"1 2\\n3" -> [1, 2], [3]. Where one of the lists ends and
-    the next begins says nothing.
+    the next begins says nothing, and a list may be empty.
 
     If the first character is a bracket, the bytes are JSON: lists of numbers, each on one line. ValueError, with the
     name, for bytes that are neither.
 
     >>> list(read_ids([b"[15339, 19", b"17]"]))
-    [[15339], [1917]]
+    [[15339], [], [1917]]
     """
     chunks = iter(chunks)
     beginning, line = b"", 1

@@ -9,7 +9,8 @@ __all__ = ["problem_lines"]
 
 OF_A_KIND = 3  # problems that are shown
 MOST_SHOWN = 40  # problems of all kinds
-NUMBERS = re.compile(r"\d[\d,]*(?:, \d[\d,]*)*(?:, \.\.\.)?")  # one, or a list of them
+NUMBER = r"\d+(?:,\d+)*"
+NUMBERS = re.compile(rf"{NUMBER}(?:, {NUMBER})*(?:, \.\.\.)?(?: rows? (?:is|are))?")  # one, or a list of them
 
 
 def problem_lines(problems: Sequence[str]) -> Iterator[str]:
@@ -34,6 +35,6 @@ def kind_of(problem: str) -> str:
     """What a problem says, whichever version, vocabulary or row it is about.
 
     >>> kind_of("vocabulary 1, tokens: 3 rows are missing: 5, 6, 9")
-    '# rows are missing: #'
+    '# missing: #'
     """
     return NUMBERS.sub("#", problem.split(": ", 1)[-1])

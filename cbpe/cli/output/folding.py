@@ -146,7 +146,7 @@ def cut(part: str, width: int) -> list[str]:
 
 
 def chopped(text: str, width: int) -> list[str]:
-    """As many characters in each line as fit. An escape is one, unless it is too wide itself.
+    r"""As many characters in each line as fit. An escape is one, unless it is too wide itself.
 
     >>> chopped(r"ab\n\u001b", 7)
     ['ab\\n', '\\u001b']
