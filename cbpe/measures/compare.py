@@ -18,9 +18,9 @@ from cbpe.corpus.describing import tell_of_plain_text
 from cbpe.corpus.json_lines import checked_missing
 from cbpe.corpus.sources import Reader, Source
 from cbpe.corpus.word_counts import WordCounts
-from cbpe.measures.comparison import Comparison, TokenCounts
+from cbpe.measures.comparison import Comparison, TokenCounts, merge_order
 from cbpe.measures.definitions import DEFAULT_ALPHA, INTERMEDIATE
-from cbpe.measures.formulas import gini, ratio, renyi_efficiency
+from cbpe.measures.formulas import MergeOrder, gini, ratio, renyi_efficiency
 from cbpe.measures.rows import told_of_row
 from cbpe.measures.tallies import TokenTally, WordTally, not_encoded, tokens_of_words
 from cbpe.tokenizers.tokenizer import Tokenizer
@@ -92,13 +92,10 @@ def compare(
     for gap in gaps:
         warn(gap)
     analyses = {name: tok.analyze() for name, tok in tokenizers.items()}
+    orders = {name: merge_order(tok) for name, tok in tokenizers.items()}
     rows, counts = [], {}
     for corpus, counted in found.items():
-        if not counted.sizes()["bytes"]:
-            warn(f"{corpus} {EMPTY}")
-        if (dropped := counted.words.dropped) > 0:
-            of_all = f"the rarest, which are {share_in_words(dropped, counted.words.words)} of all, are left out of"
-            warn(f"{corpus} has more than a million distinct words: {of_all} continued words and STRR")
+        tell_of_corpus(corpus, counted)
         reference_tokens = int(counted.tokens[reference].counts.sum())
         for name, tok in tokenizers.items():
             tokens = TokenCounts(tok, counted.tokens[name].counts)
@@ -106,7 +103,7 @@ def compare(
             row: dict[str, Any] = {"tokenizer": name, "corpus": corpus, **counted.sizes()}
             covered = counted.tokens[name].covered(row["bytes"], row["characters"])
             of_text = counted.tokens[name].added.found
-            row |= of_tokens(tokens, counted, covered, of_text, alpha)
+            row |= of_tokens(tokens, orders[name], counted, covered, of_text, alpha)
             try:
                 row |= of_words(tok, counted.words, workers)
             except KeyError as error:  # of the space before a word
@@ -263,16 +260,30 @@ def lines_of(chunks: Iterator[str]) -> Iterator[str]:
 # ---- Rows
 
 
+def tell_of_corpus(name: str, counted: Counted) -> None:
+    """Warn where its measures say less than one thinks."""
+    if not counted.sizes()["bytes"]:
+        warn(f"{name} {EMPTY}")
+    if (dropped := counted.words.dropped) > 0:
+        of_all = f"the rarest, which are {share_in_words(dropped, counted.words.words)} of all, are left out of"
+        warn(f"{name} has more than a million distinct words: {of_all} continued words and STRR")
+
+
 def of_tokens(
-    tokens: TokenCounts, counted: Counted, covered: tuple[int, int], added_as_text: bool, alpha: float
+    tokens: TokenCounts,
+    order: MergeOrder,
+    counted: Counted,
+    covered: tuple[int, int],
+    added_as_text: bool,
+    alpha: float,
 ) -> dict[str, Any]:
     """What the counts of tokens say. covered: how many bytes and characters of the texts are in them."""
     n, seen = int(tokens.counts.sum()), int((tokens.counts > 0).sum())
     used = int((tokens.of_vocabulary() > 0).sum())
     intermediate = {
         part
-        for left, right, of_left, of_right in tokens.applied()
-        for part, share in ((left, of_left), (right, of_right))
+        for merge in tokens.applied(order)
+        for part, share in ((merge.left, merge.of_left), (merge.right, merge.of_right))
         if part >= 0 and share >= INTERMEDIATE
     }
     return {

@@ -12,7 +12,7 @@ from cbpe.common.atomic_files import write_whole
 from cbpe.common.public import public
 from cbpe.common.wording import number_of, number_text, shown
 from cbpe.measures.definitions import BY_KEY, SHOWN
-from cbpe.measures.formulas import merge_overlaps
+from cbpe.measures.formulas import Applied, MergeOrder
 from cbpe.measures.rows import csv_of, json_of, plain, shown_value
 from cbpe.views.html import block, table
 from cbpe.views.pictures import Picture
@@ -27,7 +27,7 @@ if TYPE_CHECKING:
     from cbpe.analysis.vocabulary import VocabularyAnalysis
     from cbpe.tokenizers.tokenizer import Tokenizer
 
-__all__ = ["Comparison", "TokenCounts"]
+__all__ = ["Comparison", "TokenCounts", "merge_order"]
 
 
 @dataclass(frozen=True, eq=False, repr=False)
@@ -48,25 +48,19 @@ class TokenCounts:
         unknown = self.tokenizer._vocabulary.unknown
         return 0 if unknown is None else int(self.counts[unknown])
 
-    def merges(self) -> list[tuple[int, int, int]]:
-        """The merges in their order: (left id, right id, id), with -1 - b for a byte b that has no token."""
-        return self.tokenizer._vocabulary.merge_parts()
-
-    def overlaps(self) -> list[tuple[int, float, float]]:
-        """Of each merge: how often it was applied, and the share that it took of its left and of its right token."""
-        return merge_overlaps(self.merges(), self.seen())
-
-    def applied(self) -> Iterator[tuple[int, int, float, float]]:
-        """The merges that were applied, in their order: (left id, right id), and the shares that overlaps() has."""
-        merges = self.merges()
-        for (left, right, _), (n, of_left, of_right) in zip(merges, merge_overlaps(merges, self.seen()), strict=True):
-            if n:
-                yield left, right, of_left, of_right
+    def applied(self, order: MergeOrder) -> list[Applied]:
+        """The merges that were applied, in their order. order: of those of the tokenizer."""
+        return order.applied(self.seen())
 
     def seen(self) -> dict[int, int]:
         """How often each of the tokens that came up did, by id."""
         found = self.counts.nonzero()[0]
         return dict(zip(found.tolist(), self.counts[found].tolist(), strict=True))
+
+
+def merge_order(tok: Tokenizer) -> MergeOrder:
+    """Its merges by ids, with -1 - b for a byte b that has no token."""
+    return MergeOrder(tok._vocabulary.merge_parts())
 
 
 @public
@@ -122,8 +116,7 @@ class Comparison:
         names = ("left", "right", "token", "id", "applied", "left_overlap", "right_overlap")
         return [
             dict(zip(names, (spelled(left), spelled(right), vocab[made], made, *overlap), strict=True))
-            for (left, right, made), overlap in zip(counts.merges(), counts.overlaps(), strict=True)
-            if overlap[0]
+            for left, right, made, *overlap in counts.applied(merge_order(counts.tokenizer))
         ]
 
     # ---- As data

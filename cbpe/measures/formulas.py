@@ -4,13 +4,14 @@ from __future__ import annotations
 
 import math
 from collections.abc import Sequence
-from typing import TYPE_CHECKING
+from heapq import heapify, heappop, heappush
+from typing import TYPE_CHECKING, NamedTuple
 
 if TYPE_CHECKING:
     import numpy as np
     import numpy.typing as npt
 
-__all__ = ["gini", "merge_overlaps", "ratio", "renyi_efficiency", "renyi_entropy"]
+__all__ = ["Applied", "MergeOrder", "gini", "ratio", "renyi_efficiency", "renyi_entropy"]
 
 
 LARGE = 1e15  # an order of the Rényi entropy from which on it is that of the order infinity, as far as floats tell
@@ -62,22 +63,46 @@ def gini(costs: Sequence[float]) -> float:
     return weighted / (n * total)
 
 
-def merge_overlaps(merges: Sequence[tuple[int, int, int]], counts: dict[int, int]) -> list[tuple[int, float, float]]:
-    """Of each merge: how often it was applied, and the share of its left and of its right token's occurrences before it
-    that it took (intersection over self), two at a time of a token merged with itself; nan where it was not applied.
+class Applied(NamedTuple):
+    """A merge that was applied."""
 
-    merges: (left, right, made) in their order. counts: how often each of these numbers came up in the end; one that is
-    missing did not.
+    left: int
+    right: int
+    made: int
+    times: int
+    of_left: float  # the share that it took of the occurrences of its left token that earlier merges had left
+    of_right: float
+
+
+class MergeOrder:
+    """The merges of a tokenizer in their order, and which of them makes a token.
+
+    merges: (left, right, made), each of which makes another token.
     """
-    occurrences = dict(counts)
-    found = [(0, math.nan, math.nan)] * len(merges)
-    # Backwards: what a token was before a merge is what the end and later merges have of it, and what this one took.
-    for i in range(len(merges) - 1, -1, -1):
-        left, right, made = merges[i]
-        n = occurrences.get(made, 0)
-        if n:
-            occurrences[left] = occurrences.get(left, 0) + n
-            occurrences[right] = occurrences.get(right, 0) + n
+
+    def __init__(self, merges: list[tuple[int, int, int]]) -> None:
+        self._merges = merges
+        self._makes = {made: i for i, (_, _, made) in enumerate(merges)}
+
+    def applied(self, counts: dict[int, int]) -> list[Applied]:
+        """The merges that were applied, in their order, with the shares of their tokens that they took (intersection
+        over self), two at a time of a token merged with itself. counts: how often tokens came up in the end; one that
+        is missing did not."""
+        occurrences = dict(counts)
+        found = []
+        # Backwards: what a token was before a merge is what the end and later merges have of it, and what this one
+        # took. Few of the merges make a small text, so these alone are gone through.
+        ahead = [-self._makes[made] for made in counts if made in self._makes]
+        heapify(ahead)
+        while ahead:
+            i = -heappop(ahead)
+            left, right, made = self._merges[i]
+            n = occurrences[made]
+            for part in (left, right):
+                before = occurrences.get(part, 0)
+                if not before and self._makes.get(part, i) < i:
+                    heappush(ahead, -self._makes[part])
+                occurrences[part] = before + n
             taken = 2 * n if left == right else n
-            found[i] = n, taken / occurrences[left], taken / occurrences[right]
-    return found
+            found.append(Applied(left, right, made, n, taken / occurrences[left], taken / occurrences[right]))
+        return found[::-1]
