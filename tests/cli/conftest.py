@@ -2,9 +2,17 @@
 
 import pytest
 from books import save_books
+from command_line import TEXT
 from measured_texts import ENGLISH, OTHER
 
 from store import ModelStore
+
+
+@pytest.fixture
+def text_file(tmp_path):
+    path = tmp_path / "text.txt"
+    path.write_bytes(TEXT.encode())
+    return path
 
 
 @pytest.fixture

@@ -21,13 +21,6 @@ from cbpe.views.readable import readable_bytes
 pytestmark = pytest.mark.ci
 
 
-@pytest.fixture
-def text_file(tmp_path):
-    path = tmp_path / "text.txt"
-    path.write_bytes(TEXT.encode())
-    return path
-
-
 def test_encode_prints_a_line_of_ids_for_each_file(text_file):
     encoding = cbpe.get_encoding("cl100k_base")
     lines = run("encode", "-t", "cl100k_base", text_file, "-", stdin=b"hello world").stdout.splitlines()
