@@ -47,6 +47,15 @@ LINES_BYTES = 1 << 19  # of the texts in lines that are read at once
 PARQUET_ROWS = 1024  # at a time
 TIMES_THE_FILE = 32  # that what is held at once may have, where that is more than MOST_AT_ONCE
 WORDS = ".words"
+# Endings of tables that are not read -> what reads them, and has to_parquet.
+OTHER_TABLES = {
+    ".csv": "pandas.read_csv",
+    ".tsv": "pandas.read_table",
+    ".arrow": "datasets.Dataset.from_file",
+    ".feather": "pandas.read_feather",
+    ".orc": "pandas.read_orc",
+    ".xlsx": "pandas.read_excel",
+}
 KINDS = {".jsonl": "jsonl", ".jsonlines": "jsonl", ".ndjson": "jsonl", ".parquet": "parquet"}
 
 
@@ -93,9 +102,10 @@ class TextFile:
         if self.kind == "text" and has_field(self.path):
             raise ValueError(f"{self.path} is compressed by {PACKERS[suffixes[-1]]}: decompress it first")
         if field is not None and self.kind == "text":
+            of_table = OTHER_TABLES.get(suffixes[-1]) if suffixes else None
             way = (
-                "a table of another kind: write it as one of these, as pandas.read_csv(path).to_parquet(new_path) does"
-                if suffixes[-1:] in ([".csv"], [".tsv"])
+                f"a table of another kind: write it as one of these, as {of_table}(path).to_parquet(new_path) does"
+                if of_table is not None
                 else "plain text by its name: rename it if it is one of these; name plain text on its own, "
                 "without a field"
             )

@@ -37,6 +37,7 @@ CHECKSUM = slice(148, 156)  # of all bytes, where these count as spaces
 PARQUET = b"PAR1"
 COUNTS_BEGIN = b"\x89cbpeWC\n"  # a file of word counts (WordCounts.save)
 ZIP, ZIPPED = b"PK\x03\x04", "a zip archive, as .docx and .npz are too: unpack it first, and name its files"
+ARROW = "Arrow (Feather): write it as Parquet, as pyarrow.parquet.write_table does, and name its column"
 # Byte order marks -> what is said of a file that begins with one. That of UTF-32 begins as that of UTF-16 does.
 IN_OTHER_ENCODINGS = {
     mark: f"is {name}, as its first {n_bytes} bytes say: convert it to UTF-8 first"
@@ -51,7 +52,20 @@ OTHER_KINDS = {
     COUNTS_BEGIN: "is no text, but word counts, which are known by the ending .words: rename it so",
     ZIP: f"is no text, but {ZIPPED}",
     PARQUET: "is no text, but Parquet: name a file that ends in .parquet",
+    **dict.fromkeys((b"ARROW1", b"\xff\xff\xff\xff"), f"is no text, but {ARROW}"),
     b"%PDF-": "is no text, but a PDF: convert it to text first",
+    **{
+        sign: f"is no text, but {what}: name files of text"
+        for sign, what in (
+            (b"\x89PNG\r\n", "a picture (PNG)"),
+            (b"\xff\xd8\xff", "a picture (JPEG)"),
+            (b"SQLite format 3\0", "a SQLite database"),
+            (b"\x89HDF\r\n", "HDF5"),
+            (b"\x93NUMPY", "an array of NumPy's"),
+            (b"GGUF", "GGUF, which holds a model"),
+            (b"\x7fELF", "a program"),
+        )
+    },
     **IN_OTHER_ENCODINGS,
 }
 REPLACEMENT = "\ufffd"

@@ -168,13 +168,17 @@ def zipped(data):
     ("content", "message"),
     [
         (zipped(bytes(range(256))), "is no text, but a zip archive, .*: unpack it first, and name its files"),
+        (b"ARROW1\0\0\xff\xff\xff\xff", r"is no text, but Arrow \(Feather\): write it as Parquet"),
+        (b"\xff\xff\xff\xff\x78\0\0\0", r"is no text, but Arrow"),
+        (b"\x89PNG\r\n\x1a\n", r"is no text, but a picture \(PNG\): name files of text"),
+        (b"SQLite format 3\0\xff", r"is no text, but a SQLite database: name files of text"),
         (b"PAR1\x15\x04\x15\xff", "is no text, but Parquet: name a file that ends in .parquet"),
         (b"%PDF-1.7\n%\xe2\xe3\xcf\xd3\n", "is no text, but a PDF: convert it to text first"),
         (("the cat sat" * 9).encode("utf-16"), "is UTF-16, as its first two bytes say: convert it to UTF-8 first"),
         (b"\xfe\xff" + ("the cat sat" * 9).encode("utf-16-be"), "is UTF-16, as its first two bytes say"),
         ("the cat".encode("utf-32"), "is UTF-32, as its first four bytes say: convert it to UTF-8 first"),
     ],
-    ids=["zip", "parquet", "pdf", "utf-16-le", "utf-16-be", "utf-32"],
+    ids=["zip", "arrow", "arrow stream", "png", "sqlite", "parquet", "pdf", "utf-16-le", "utf-16-be", "utf-32"],
 )
 def test_other_files_than_text_are_named(tmp_path, content, message, errors, recwarn):
     path = tmp_path / "a.txt"
@@ -564,6 +568,11 @@ def test_json_with_a_field_is_read_as_json_lines(tmp_path, suffix):
 @pytest.mark.parametrize(
     ("name", "field", "message"),
     [
+        (
+            "a.feather",
+            "text",
+            r"a\.feather is a table of another kind: .*, as pandas\.read_feather\(path\)\.to_parquet",
+        ),
         ("a.csv", "text", r"a\.csv is a table of another kind: write it as one of these, as pandas\.read_csv"),
         ("a.txt", "text", r"the field 'text' is of .jsonl, .json and .parquet files, and .*a\.txt is plain text"),
         ("a.gz", "text", r"a\.gz is plain text"),
