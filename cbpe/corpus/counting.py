@@ -75,9 +75,10 @@ def count_words(
     splitter = make_splitter(pattern)
     tell_of_plain_text(source, field=field)
     with progress_reports(progress) as report:
-        return count_source(
+        counts, _ = count_source(
             source, splitter, report, workers=workers, max_words=max_words, field=field, errors=errors, missing=missing
         )
+    return counts
 
 
 class Reading(TypedDict, total=False):
@@ -95,8 +96,9 @@ def counts_of(
     splitter: Splitter | PythonSplitter,
     report: ProgressCallback | None = None,
     **reading: Unpack[Reading],
-) -> WordCounts:
-    """The counts of a source; a source that is WordCounts comes back as it is, and a file of them is loaded.
+) -> tuple[WordCounts, dict[str, int]]:
+    """The counts of a source, and what a row of results says of texts that were skipped and bytes that were replaced; a
+    source that is WordCounts comes back as it is, and a file of them is loaded.
 
     Raises what count_words raises, and ValueError for WordCounts of texts that were split by another pattern, and for
     WordCounts together with options for reading texts.
@@ -115,7 +117,7 @@ def counts_of(
             f"{name} split by Unicode {source.unicode_version}, "
             f"and the tokenizer splits by {unicode_version(splitter)}: count again"
         )
-    return source
+    return source, {}
 
 
 def refuse_other_pattern(counts: WordCounts, pattern: str | None, name: str) -> None:
@@ -139,9 +141,9 @@ def count_source(
     errors: str = "strict",
     missing: str = "error",
     batch_bytes: int = BATCH_BYTES,
-) -> WordCounts:
-    """As count_words. batch_bytes: how much of the text is counted at a time; the result depends on it with max_words
-    alone."""
+) -> tuple[WordCounts, dict[str, int]]:
+    """As count_words, and what counts_of says besides. batch_bytes: how much of the text is counted at a time; the
+    result depends on it with max_words alone."""
     workers = checked_workers(workers)
     if max_words is not None:
         max_words = checked_int("max_words", max_words, 1)
@@ -172,7 +174,7 @@ def count_source(
         give_back_free_memory()
     if report:
         report("reading", reader.done_bytes, reader.done_bytes)
-    return tally.counts()
+    return tally.counts(), reader.as_row()
 
 
 def border_of(splitter: Splitter | PythonSplitter) -> Callable[[memoryview], tuple[int, int]] | None:

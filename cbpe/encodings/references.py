@@ -176,8 +176,12 @@ def of_folder(name: str) -> str:
 
 
 def beside(path: str) -> list[str]:
-    """The names in the folder that a path is in; none where that cannot be read."""
+    """The names in the folder that a path is in that may be those of tokenizers: of files with such endings, and of
+    what has none. None where it cannot be read."""
     try:
-        return os.listdir(os.path.dirname(path) or os.curdir)
+        names = os.listdir(os.path.dirname(path) or os.curdir)
     except (OSError, ValueError):
         return []
+    endings = {name: os.path.splitext(name)[1].lower() for name in names}
+    # A folder may end in the number of a version, "llama-3.1".
+    return [name for name, ending in endings.items() if ending in ("", *FILE_ENDINGS) or ending[1:].isdigit()]

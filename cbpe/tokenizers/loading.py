@@ -284,6 +284,9 @@ def inspect(path: str | os.PathLike[str]) -> Inspection:
 
     from cbpe.formats.inspecting import Inspection, found_in, title_of
 
+    if not isinstance(path, (str, bytes, os.PathLike)):
+        analyze = ": its analyze() and repr tell of it" if hasattr(path, "analyze") else ""
+        raise TypeError(f"path is a str or a path, not {of_another_library(path)}{analyze}")
     refuse_content(path)
     path = os.fsdecode(path)
     if is_url(path):

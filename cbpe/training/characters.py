@@ -213,10 +213,10 @@ def pieces_of(
     reading: Reading,
 ) -> tuple[Counted, Pieces, int | None]:
     """Read and count a source; how many bytes are left of it, where rare words were dropped."""
-    words = counts_of(source, splitter, progress, **reading)
+    words, changed = counts_of(source, splitter, progress, **reading)
     lengths, counts = words.lengths(), words.counts()
     kept = sum(map(operator.mul, lengths, counts)) if words.dropped_words else None
-    return counted_of(words), Pieces(words.data(), lengths, counts, settings.add_dummy_prefix), kept
+    return counted_of(words, changed), Pieces(words.data(), lengths, counts, settings.add_dummy_prefix), kept
 
 
 class Start(NamedTuple):

@@ -54,6 +54,8 @@ class Counted(NamedTuple):
     distinct_pieces: int
     dropped_words: int
     dropped_occurrences: int
+    skipped: int | None
+    replaced: int | None
 
 
 def learn_merges(
@@ -196,8 +198,16 @@ def warn_of_gaps(counted: Counted, n_covered: int) -> None:
         )
 
 
-def counted_of(words: WordCounts) -> Counted:
-    return Counted(words.text_bytes, len(words), words.dropped_words, words.dropped_occurrences)
+def counted_of(words: WordCounts, changed: Mapping[str, int]) -> Counted:
+    """changed: how many texts were skipped, and how many bytes replaced, as counts_of has it."""
+    return Counted(
+        words.text_bytes,
+        len(words),
+        words.dropped_words,
+        words.dropped_occurrences,
+        changed.get("skipped"),
+        changed.get("replaced"),
+    )
 
 
 def make_trainer(
@@ -209,8 +219,8 @@ def make_trainer(
     reading: Reading,
 ) -> tuple[Trainer, Counted]:
     """Read and count a source, and give its pieces to a new trainer, which knows the merges of `start`."""
-    words = counts_of(source, splitter, progress, **reading)
-    counted = counted_of(words)
+    words, changed = counts_of(source, splitter, progress, **reading)
+    counted = counted_of(words, changed)
     data, lengths, counts = words.data(), words.lengths(), words.counts()
     # Counting gives back its memory, several times as much, before the trainer takes its own.
     del words

@@ -51,6 +51,8 @@ class TrainingRecord:
     start_tokens: int = N_BYTES  # before the first merge, special ones left out; over characters, these too
     characters: dict[str, Any] | None = None  # over characters, the options that are for these alone
     kept_bytes: int | None = None  # over characters, of the text, where max_words has dropped some; None for all
+    skipped: int | None = None  # texts that were null and left out; None where missing="skip" did not allow it
+    replaced: int | None = None  # places where U+FFFD was put for what is not UTF-8; None without errors="replace"
 
     def __reduce__(self) -> tuple[Any, ...]:
         return TrainingRecord, tuple(getattr(self, field.name) for field in fields(self))
@@ -96,6 +98,8 @@ class TrainingRecord:
             ("distinct pieces", self.distinct_pieces),
             ("merges", len(self.counts)),
             *([("dropped", f"rare words, which occurred {number_of(dropped, 'time')}")] if dropped else []),
+            *([("null texts left out", self.skipped)] if self.skipped else []),
+            *([("U+FFFD put for what is not UTF-8", self.replaced)] if self.replaced else []),
             (f"bytes per token{' of the words that are left' if dropped else ''}", self.compression()),
             ("seconds", self.seconds),
             *([("stopped", self.stopped)] if self.stopped else []),

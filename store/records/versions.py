@@ -14,6 +14,7 @@ from sqlalchemy import Connection, Row, Select, and_, bindparam, func, select
 from sqlalchemy.sql import ColumnElement
 
 from cbpe.common.public import public_of
+from cbpe.common.published import is_published
 from cbpe.common.wording import meant
 from cbpe.encodings.references import is_encoding, is_file
 from store.database.schema import aliases, metrics, names, tags, training_records, versions, vocabularies
@@ -403,6 +404,9 @@ def unknown_name(connection: Connection, name: str) -> NotFound:
     others = connection.execute(select(names.c.name).where(names.c.newest.is_not(None))).scalars()
     if is_encoding(name):
         return NotFound(f"no version is called {shown(name)}: it is a named encoding, which cbpe.get_encoding gives")
+    if is_published(name):
+        way = "ModelStore.save(cbpe.load(reference), name) keeps it here"
+        return NotFound(f"no version is called {shown(name)}, which names one in a published copy: {way}")
     if is_file(name):
         way = "ModelStore.save(cbpe.load(path), name) gives it a version"
         return NotFound(f"no version is called {shown(name)}, and it is a file: {way}")

@@ -25,6 +25,7 @@ import re
 from collections.abc import Callable
 from typing import Any, NamedTuple
 
+from cbpe.common.wording import listed, meant
 from store.errors import NotFound
 from store.records.export import MAX_FILE_BYTES
 from store.records.limits import MAX_NUMBER
@@ -33,6 +34,7 @@ from store.records.references import LATEST, Reference, checked_alias, checked_n
 __all__ = ["INDEX", "MAX_INDEX_BYTES", "Entry", "Index", "dump", "entry_of", "file_of", "files_in", "load"]
 
 INDEX = "index.json"
+MOST_NAMED = 10  # in a message
 FORMAT = "cbpe published 1"
 PREFIX = b"cbpe published copy, signature 1\n"
 MAX_INDEX_BYTES = 8 << 20
@@ -178,13 +180,24 @@ def items(what: str, said: Any) -> list[tuple[str, Any]]:
     return list(said.items())
 
 
+def has_names(names: dict[str, Any]) -> str:
+    """The end of a message about a name that is not there: which names are.
+
+    >>> has_names({"book": {}, "shells": {}})
+    "; the names in this copy are 'book', 'shells'"
+    """
+    return f"; the names in this copy are {listed(map(shown, names), MOST_NAMED)}" if names else "; the copy is empty"
+
+
 def entry_of(names: dict[str, Any], reference: Reference) -> Entry:
     """What an index says of the version that is meant. Raises NotFound, and ValueError for a reference by digest."""
     if reference.digest is not None:
         raise ValueError("a version of a published copy is named, as name, name@3 or name@alias, and not by its digest")
     about = names.get(reference.name)
     if about is None:
-        raise NotFound(f"no version is called {shown(reference.name)}")
+        raise NotFound(
+            f"no version is called {shown(reference.name)}{meant(reference.name, names) or has_names(names)}"
+        )
     number = reference.number
     if reference.alias is not None:
         number = about["aliases"].get(reference.alias, about["newest"] if reference.alias == LATEST else None)

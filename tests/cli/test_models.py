@@ -306,6 +306,10 @@ def test_a_store_that_is_not_there_is_not_made_by_what_changes_one(models, tmp_p
     file.touch()
     told = f"no version is called '{file}', and it is a file: cbpe models save NAME -t FILE gives it a version"
     assert told in error_of("models", "load-check", file)
+    told = (
+        "no version is called 'https://example.org/b', which names one in a published copy: cbpe models save NAME -t "
+    )
+    assert f"{told}REFERENCE keeps it here" in error_of("models", "show", "https://example.org/b")
     assert "no version is called 'x'" in error_of("models", "copy", "x", tmp_path / "none.db")
     assert not (tmp_path / "none.db").exists()
 

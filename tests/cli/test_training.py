@@ -86,6 +86,20 @@ def test_train_replaces_what_is_not_utf8_if_asked_to(tmp_path):
     run("train", path, "--errors", "replace", "--vocab-size", 258, "--output", tmp_path / "trained")
 
 
+def test_train_counts_what_was_skipped_and_replaced_and_the_store_keeps_it(tmp_path):
+    rows, broken = tmp_path / "rows.jsonl", tmp_path / "broken.txt"
+    rows.write_text('{"text": "a b a b"}\n{"text": null}\n')
+    broken.write_bytes(b"caf\xe9 caf\xe9 caf")
+    skipped = ["--field", "text", "--missing", "skip"]
+    one = json.loads(run("train", rows, *skipped, "--vocab-size", 257, "--json", "--save", "one").stdout)
+    assert (one["skipped"], "replaced" in one) == (1, False)
+    two = json.loads(run("train", broken, "--errors", "replace", "--vocab-size", 257, "--json", "--save", "two").stdout)
+    assert (two["replaced"], "skipped" in two) == (2, False)
+    with ModelStore() as models:
+        assert (models.training("one").skipped, models.training("one").replaced) == (1, None)
+        assert (models.training("two").skipped, models.training("two").replaced) == (None, 2)
+
+
 def test_train_tells_how_many_words_it_left_out(text_file):
     output = run("train", text_file, "--max-words", 3, "--vocab-size", 258).stdout
     record = cbpe.train(TEXT, 258, max_words=3).training

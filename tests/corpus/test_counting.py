@@ -52,7 +52,7 @@ def many_words(n, seed=1):
     st.sampled_from([1, 3, 16, 64, 1 << 20]),
 )
 def test_counts_are_those_of_the_pieces_whatever_the_workers_and_the_batches(texts, splitter, workers, batch_bytes):
-    counts = count_source(texts, splitter, workers=workers, batch_bytes=batch_bytes)
+    counts, _ = count_source(texts, splitter, workers=workers, batch_bytes=batch_bytes)
     assert list(counts) == list(plainly_counted(texts, splitter).items())
     assert counts.text_bytes == sum(len(text.encode()) for text in texts)
     assert (counts.pattern, counts.dropped_words) == (splitter.pattern, 0)
@@ -64,7 +64,7 @@ def test_a_text_of_many_batches_is_counted_in_order(workers):
     text = many_words(200_000)
     expected = list(plainly_counted([text], GPT4).items())
     assert list(count_words(text, workers=workers)) == expected
-    assert list(count_source(text, GPT4, workers=workers, batch_bytes=10_000)) == expected
+    assert list(count_source(text, GPT4, workers=workers, batch_bytes=10_000)[0]) == expected
 
 
 @pytest.mark.parametrize("workers", [1, 2, 5])
@@ -76,8 +76,8 @@ def test_every_form_of_a_text_has_the_same_counts(tmp_path, workers):
     with gzip.open(packed, "wb") as file:
         file.write(text.encode())
     for source in (text.encode(), bytearray(text.encode()), plain, packed, [plain], iter([text])):
-        assert count_source(source, GPT4, workers=workers, batch_bytes=1000) == expected
-    twice = count_source([plain, text, packed], GPT4, workers=workers, batch_bytes=1000)
+        assert count_source(source, GPT4, workers=workers, batch_bytes=1000)[0] == expected
+    twice, _ = count_source([plain, text, packed], GPT4, workers=workers, batch_bytes=1000)
     assert twice == expected + expected + expected
 
 
@@ -149,7 +149,7 @@ def bounded(texts, splitter, max_words, batch_bytes):
             dropped["occurrences"] += counts.pop(piece)
 
     for batch in batches(map(str.encode, texts), splitter.last_border, batch_bytes):
-        counts.update(dict(count_source(batch_pieces(batch, splitter), make_splitter(None))))
+        counts.update(dict(count_source(batch_pieces(batch, splitter), make_splitter(None))[0]))
         if len(counts) > max_words + max_words // 4:
             drop()
     drop()
@@ -174,7 +174,7 @@ def batch_pieces(batch, splitter):
     st.sampled_from([8, 30]),
 )
 def test_max_words_drops_the_rarest_at_places_that_depend_on_the_texts_alone(texts, max_words, workers, batch_bytes):
-    counts = count_source(texts, GPT4, workers=workers, max_words=max_words, batch_bytes=batch_bytes)
+    counts, _ = count_source(texts, GPT4, workers=workers, max_words=max_words, batch_bytes=batch_bytes)
     words, dropped_words, dropped_occurrences = bounded(texts, GPT4, max_words, batch_bytes)
     assert list(counts) == words
     assert (counts.dropped_words, counts.dropped_occurrences) == (dropped_words, dropped_occurrences)
@@ -184,12 +184,12 @@ def test_max_words_drops_the_rarest_at_places_that_depend_on_the_texts_alone(tex
 @pytest.mark.parametrize("workers", [1, 2, 5])
 def test_max_words_does_not_depend_on_the_form_of_the_text(tmp_path, workers):
     text = many_words(100_000)
-    expected = count_source(text, GPT4, workers=1, max_words=500, batch_bytes=20_000)
+    expected, _ = count_source(text, GPT4, workers=1, max_words=500, batch_bytes=20_000)
     assert len(expected) == 500
     path = tmp_path / "text.txt.gz"
     with gzip.open(path, "wb") as file:
         file.write(text.encode())
-    assert count_source(path, GPT4, workers=workers, max_words=500, batch_bytes=20_000) == expected
+    assert count_source(path, GPT4, workers=workers, max_words=500, batch_bytes=20_000)[0] == expected
     assert expected.total + expected.dropped_occurrences == count_words(text).total
 
 
@@ -237,7 +237,7 @@ def test_options_for_texts_are_refused_with_word_counts():
         cbpe.train(counts, 257, workers=3)
     with pytest.raises(TypeError, match="WordCounts already"):
         count_words(counts)
-    assert counts_of(counts, GPT4, workers=None) is counts
+    assert counts_of(counts, GPT4, workers=None)[0] is counts
 
 
 @pytest.mark.parametrize("workers", [1, 2])

@@ -42,6 +42,8 @@ def test_they_are_left_out_where_it_is_asked_for_and_counted(with_nulls):
     assert counts == cbpe.count_words(TEXTS)
     with pytest.warns(UserWarning, match="left out 4 texts that are null, in 2 files"):
         tok = cbpe.train([with_nulls, with_nulls], 257, field="text", missing="skip")
+    assert (tok.training.skipped, tok.training.replaced) == (4, None)
+    assert cbpe.train(TEXTS, 257).training.skipped is None
     assert tok.merges == cbpe.train(TEXTS * 2, 257).merges
     with pytest.raises(ValueError, match=r"but null: leave such (rows|lines) out, or set missing to 'skip'$"):
         cbpe.count_words(with_nulls, field="text")

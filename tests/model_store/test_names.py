@@ -24,7 +24,7 @@ SHARED = {
     "cbpe.common.atomic_files": {"LOCAL", "is_url", "missing_folder", "name_beside", "new_file", "write_files"},
     "cbpe.common.checks": {"checked_flag", "is_float", "refuse_no_path"},
     "cbpe.common.little_endian": {"little_endian"},
-    "cbpe.common.published": {"EXPORTED", "INDEX"},
+    "cbpe.common.published": {"EXPORTED", "INDEX", "is_published"},
     "cbpe.common.progress": {"ProgressCallback", "progress_reports"},
     "cbpe.common.public": {"public_of"},
     "cbpe.common.warning": {"warn"},

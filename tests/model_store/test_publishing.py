@@ -151,7 +151,7 @@ def test_cbpe_does_not_import_store_for_other_files(tmp_path):
 @pytest.mark.parametrize(
     ("reference", "error", "message"),
     [
-        ("b", NotFound, "no version is called 'b'"),
+        ("b", NotFound, "no version is called 'b'; the names in this copy are '.*', 'a'$"),
         ("a@9", NotFound, "no 'a@9'; the newest version is a@3"),
         ("a@next", NotFound, "no 'a@next'"),
         ("sha256:abcdefab", ValueError, "not by its digest"),

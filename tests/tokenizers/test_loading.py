@@ -267,3 +267,24 @@ def test_the_content_of_a_file_is_no_path(content):
         with pytest.raises(ValueError, match="is no path: it seems to be the content of a file") as told:
             call(content)
         assert len(str(told.value)) < 300
+
+
+def test_inspect_says_what_it_takes_of_what_is_no_path():
+    enc = cbpe.get_encoding("gpt2")
+    with pytest.raises(
+        TypeError, match=r"^path is a str or a path, not Encoding: its analyze\(\) and repr tell of it$"
+    ):
+        cbpe.inspect(enc)
+    with pytest.raises(TypeError, match=r"^path is a str or a path, not int$"):
+        cbpe.inspect(3)
+
+
+def test_only_what_may_be_a_tokenizer_is_what_was_meant(tmp_path, monkeypatch):
+    monkeypatch.chdir(tmp_path)
+    (tmp_path / "shells.jsonl").touch()
+    with pytest.raises(FileNotFoundError) as told:
+        cbpe.load("./shell.json")
+    assert "did you mean" not in str(told.value)
+    (tmp_path / "shells.json").touch()
+    with pytest.raises(FileNotFoundError, match=r"did you mean 'shells\.json'\?"):
+        cbpe.load("./shell.json")

@@ -61,6 +61,7 @@ IN_OPTIONS = {
     ),
     "a named encoding, which cbpe.get_encoding gives": "a named encoding, which -t takes",
     "ModelStore.save(cbpe.load(path), name) gives it": "cbpe models save NAME -t FILE gives it",
+    "ModelStore.save(cbpe.load(reference), name) keeps it": "cbpe models save NAME -t REFERENCE keeps it",
     "add one by register_special_tokens": "add one by cbpe convert FILE NEW.json --special TOKEN",
     'here encode does so with allowed_special="none"': (
         "so does encode here without --allowed-special, and in Python with allowed_special='none'"

@@ -22,6 +22,7 @@ def training_row(tokenizer: cbpe.Tokenizer) -> dict[str, Any]:
     record = tokenizer.training
     assert record is not None
     merges = len(record.counts)
+    changed = {"skipped": record.skipped, "replaced": record.replaced}
     return {
         "text_bytes": record.text_bytes,
         "vocab_size": record.start_tokens + merges,
@@ -29,6 +30,7 @@ def training_row(tokenizer: cbpe.Tokenizer) -> dict[str, Any]:
         "special_tokens": tokenizer.special_tokens,
         "dropped_words": record.dropped_words,
         "dropped_occurrences": record.dropped_occurrences,
+        **{name: n for name, n in changed.items() if n is not None},
         "stopped": record.stopped,
         "tokens_at_start": record.tokens_at_start,
         "tokens": record.tokens[-1] if merges else record.tokens_at_start,
