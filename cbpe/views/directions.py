@@ -7,10 +7,17 @@ import unicodedata
 from collections.abc import Iterator, Sequence
 from typing import Literal
 
-__all__ = ["Direction", "direction_of", "runs_in"]
+__all__ = ["Direction", "direction_of", "levels_in", "turned"]
 
 Direction = Literal["ltr", "rtl"]
-FROM_RIGHT = ("R", "AL")  # classes of Unicode's bidirectional algorithm
+FROM_RIGHT = ("R", "AL")  # classes of Unicode's bidirectional algorithm, as those that follow
+LETTER = "L"
+NUMBERS = EUROPEAN, ARABIC = "EN", "AN"
+LETTERS = (LETTER, *FROM_RIGHT)
+WITHIN_NUMBERS = {"CS": (EUROPEAN, ARABIC), "ES": (EUROPEAN,)}  # a separator -> the numbers that it stands in
+MOST_OPENED = 63  # brackets that are looked at, one within another
+BRACKETS = {"(": ")", "[": "]", "{": "}"}
+BESIDE_NUMBERS = "ET"  # as "%" is
 
 
 def direction_of(text: str) -> Direction | None:
@@ -25,25 +32,108 @@ def direction_of(text: str) -> Direction | None:
     return "rtl" if 2 * sum(letters) > len(letters) else "ltr"
 
 
-def runs_in(texts: Sequence[str], line: Direction) -> Iterator[tuple[Direction | None, range]]:
-    """The texts of a line, by their places, in runs: those that run in the other direction than the line, each from its
-    first text with letters to its last one, with that direction, and all others one by one, with None. Digits run from
-    left to right."""
-    other: Direction = "ltr" if line == "rtl" else "rtl"
-    directions = [direction_of(text) for text in texts]
-    if line == "rtl":
-        digits = (any(map(str.isdecimal, text)) for text in texts)
-        directions = ["ltr" if each is None and has else each for each, has in zip(directions, digits, strict=True)]
-    i = 0
-    while i < len(texts):
-        end = i + 1
-        if directions[i] != other:
-            yield None, range(i, end)
-        else:
-            for j in range(end, len(texts)):
-                if directions[j] == line:
+def levels_in(texts: Sequence[str], line: Direction) -> list[int]:
+    """How deep each of the texts of a line is within others, by the rules of Unicode's bidirectional algorithm (UAX #9,
+    W1 to I2) with texts in the place of characters: even levels run from left to right, odd ones from right to left,
+    and that of the line is 0 or 1.
+
+    >>> levels_in(["In ", "שנת", " ", "20", "26", " ", "a"], "ltr"), levels_in(["שנת", " a", " ", "b"], "rtl")
+    ([0, 1, 1, 2, 2, 0, 0], [1, 2, 2, 2])
+    """
+    base = 1 if line == "rtl" else 0
+    outside = FROM_RIGHT[0] if base else LETTER
+    kinds = [FROM_RIGHT[0] if kind in FROM_RIGHT else kind for kind in with_numbers(texts, outside)]
+    set_brackets(kinds, texts, outside)
+    # What stands between two texts of one direction has that one; numbers are as what is around them.
+    before, after = sides(kinds, outside), sides(kinds[::-1], outside)[::-1]
+    levels = []
+    for kind, one, other in zip(kinds, before, after, strict=True):
+        if kind is None:
+            kind = one if one == other else outside
+        levels.append(1 if kind == FROM_RIGHT[0] else 2 * base if kind == LETTER else 2)
+    return levels
+
+
+def set_brackets(kinds: list[str | None], texts: Sequence[str], outside: str) -> None:
+    """Make both brackets of a pair that has letters or numbers within run as the line does, where one of these does,
+    or else as what is before the pair (N0)."""
+    opened: list[tuple[str, int]] = []
+    pairs = []
+    for i, (kind, text) in enumerate(zip(kinds, texts, strict=True)):
+        bracket = text.strip() if kind is None else ""
+        if bracket in BRACKETS and len(opened) < MOST_OPENED:
+            opened.append((BRACKETS[bracket], i))
+        elif bracket and bracket in [closing for closing, _ in opened]:
+            while opened:
+                closing, first = opened.pop()
+                if closing == bracket:
+                    pairs.append((first, i))
                     break
-                if directions[j] == other:
-                    end = j + 1
-            yield other, range(i, end)
-        i = end
+    for first, last in sorted(pairs):
+        within = {side_of(kind) for kind in kinds[first + 1 : last] if kind}
+        if within:
+            before = next((side_of(kind) for kind in reversed(kinds[:first]) if kind), outside)
+            kinds[first] = kinds[last] = outside if outside in within else before
+
+
+def side_of(kind: str) -> str:
+    """Where what is around letters, or a number, runs from: "L" or "R"."""
+    return LETTER if kind == LETTER else FROM_RIGHT[0]
+
+
+def sides(kinds: Sequence[str | None], outside: str) -> list[str]:
+    """On which side, "L" or "R", each of some texts follows."""
+    found, last = [], outside
+    for kind in kinds:
+        found.append(last)
+        if kind is not None:
+            last = side_of(kind)
+    return found
+
+
+def with_numbers(texts: Sequence[str], outside: str) -> list[str | None]:
+    """What each of some texts is: letters, by the class of most of them, a number, or None. outside: what is before the
+    line. Numbers that follow letters from the left are as these are."""
+    kinds = [class_of(text) for text in texts]
+    letters = ""
+    for i, kind in enumerate(kinds):  # W2: after Arabic letters numbers are as Arabic ones
+        if kind in LETTERS:
+            letters = kind
+        elif kind == EUROPEAN and letters == FROM_RIGHT[1]:
+            kinds[i] = ARABIC
+    for i, text in enumerate(texts[1:-1], 1):  # W4: 1,5
+        numbers = WITHIN_NUMBERS.get(unicodedata.bidirectional(text), ()) if len(text) == 1 else ()
+        if kinds[i - 1] == kinds[i + 1] and kinds[i - 1] in numbers:
+            kinds[i] = kinds[i - 1]
+    for places, step in ((range(len(texts)), -1), (range(len(texts) - 1, -1, -1), 1)):  # W5: 5 %
+        for i in places:
+            if set(map(unicodedata.bidirectional, texts[i])) == {BESIDE_NUMBERS} and 0 <= i + step < len(texts):
+                kinds[i] = EUROPEAN if kinds[i + step] == EUROPEAN else kinds[i]
+    letters = outside
+    for i, kind in enumerate(kinds):  # W7: after letters from the left
+        if kind in LETTERS:
+            letters = kind
+        elif kind == EUROPEAN and letters == LETTER:
+            kinds[i] = LETTER
+    return kinds
+
+
+def class_of(text: str) -> str | None:
+    """The class of most letters, or without any of the first digit or the like; None without these."""
+    direction = direction_of(text)
+    among = {None: (LETTER, *NUMBERS), "ltr": (LETTER,), "rtl": FROM_RIGHT}[direction]
+    return next((each for each in map(unicodedata.bidirectional, text) if each in among), None)
+
+
+def turned(levels: Sequence[int], line: Direction) -> Iterator[tuple[list[Direction], int]]:
+    """Which runs begin before each text of a line, from without, and how many end before it; and once more after the
+    last, with as many as are open.
+
+    >>> list(turned([0, 1, 2, 1], "ltr"))
+    [([], 0), (['rtl'], 0), (['ltr'], 0), ([], 1), ([], 1)]
+    """
+    base = 1 if line == "rtl" else 0
+    now = base
+    for level in (*levels, base):
+        yield ["rtl" if each % 2 else "ltr" for each in range(now + 1, level + 1)], max(0, now - level)
+        now = level

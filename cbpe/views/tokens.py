@@ -7,7 +7,7 @@ from collections.abc import Collection, Iterator, Mapping
 from typing import NamedTuple
 
 from cbpe.common.wording import number_of
-from cbpe.views.directions import Direction, direction_of, runs_in
+from cbpe.views.directions import Direction, direction_of, levels_in, turned
 from cbpe.views.html import block, escaped, visible
 
 __all__ = ["ShownText"]
@@ -107,10 +107,13 @@ class ShownText:
             if group.text.endswith("\n") or i == len(groups):
                 texts = ["" if each.ids[0] in self._special else each.text for each in groups[start:i]]
                 line = direction_of("".join(texts)) or "ltr"
+                levels = levels_in(texts, line)
                 drawn = []
-                for other, places in runs_in(texts, line):
-                    run = "".join(self._span(start + at, groups[start + at], other or line) for at in places)
-                    drawn.append(run if other is None else f'<span dir="{other}">{run}</span>')
+                for at, (begun, n_ended) in enumerate(turned(levels, line)):
+                    drawn += ["</span>"] * n_ended + [f'<span dir="{direction}">' for direction in begun]
+                    if at < len(levels):
+                        direction: Direction = "rtl" if levels[at] % 2 else "ltr"
+                        drawn.append(self._span(start + at, groups[start + at], direction))
                 yield f'<div dir="{line}">{"".join(drawn)}</div>'
                 start = i
 

@@ -74,7 +74,7 @@ def modules_with_examples():
                 yield ".".join(path.relative_to(folder.parent).with_suffix("").parts)
 
 
-@pytest.mark.parametrize("name", modules_with_examples())
+@pytest.mark.parametrize("name", sorted(modules_with_examples()))
 def test_examples_within_the_library_give_what_they_show(name):
     try:
         module = importlib.import_module(name)

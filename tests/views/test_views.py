@@ -13,7 +13,7 @@ from tokenizer_json import a_file, as_json
 import cbpe
 from cbpe.tokenizers.hugging_face import HuggingFaceTokenizer
 from cbpe.views.curve import curve
-from cbpe.views.directions import direction_of, runs_in
+from cbpe.views.directions import direction_of, levels_in, turned
 from cbpe.views.html import are_numbers, escaped, page, table
 from store import ModelStore, Report
 
@@ -175,19 +175,53 @@ def test_the_letters_of_a_special_token_turn_no_line():
     assert '<div dir="ltr">' in tok.show("\u05d0<|end|>")._repr_html_()
 
 
-@given(st.lists(st.text("a\u05d0 1(", max_size=3), max_size=12), st.sampled_from(["ltr", "rtl"]))
-def test_runs_hold_every_text_once_and_in_order(texts, line):
-    runs = list(runs_in(texts, line))
-    assert [i for _, places in runs for i in places] == list(range(len(texts)))
-    for direction, places in runs:
-        inner = [direction_of(texts[i]) for i in places]
-        if direction is None:
-            assert len(places) == 1
-            assert inner[0] in (None, line)
-        else:
-            assert direction != line
-            assert line not in inner
-            assert all(inner[at] == direction or "1" in texts[places[at]] for at in (0, -1))
+@given(st.lists(st.text("a\u05d0\u0639 1(%,", max_size=3), max_size=12), st.sampled_from(["ltr", "rtl"]))
+def test_letters_and_numbers_run_as_they_are_written_within_any_line(texts, line):
+    levels = levels_in(texts, line)
+    assert len(levels) == len(texts)
+    for text, level in zip(texts, levels, strict=True):
+        assert level >= (line == "rtl")
+        if direction_of(text) is not None:
+            assert level % 2 == (direction_of(text) == "rtl")
+        elif "1" in text:
+            assert level % 2 == 0
+    opened = [line]
+    for at, (begun, n_ended) in enumerate(turned(levels, line)):
+        del opened[len(opened) - n_ended :]
+        for direction in begun:
+            assert direction != opened[-1]
+            opened.append(direction)
+        if at < len(levels):
+            assert opened[-1] == ("rtl" if levels[at] % 2 else "ltr")
+    assert opened == [line]
+
+
+@pytest.mark.parametrize(
+    ("texts", "line", "drawn"),
+    [
+        (
+            ["In ", "\u05d0", " ", "20", "26", " ", "\u05d1", "."],
+            "ltr",
+            ["In ", "\u05d1", " ", "20", "26", " ", "\u05d0", "."],
+        ),
+        (["\u05d0", " ", "12", "-", "34"], "rtl", ["12", "-", "34", " ", "\u05d0"]),
+        (["\u05d0", " ", "1", ",", "5", "%", " ", "\u05d1"], "rtl", ["\u05d1", " ", "1", ",", "5", "%", " ", "\u05d0"]),
+        (["\u05d0", " ", "(", "a", " b", ")", " 7"], "rtl", [" 7", ")", "a", " b", "(", " ", "\u05d0"]),
+    ],
+)
+def test_numbers_within_hebrew_are_drawn_from_the_left(texts, line, drawn):
+    levels = levels_in(texts, line)
+    order = list(range(len(texts)))
+    for level in range(max(levels), 0, -1):  # what is of this level or deeper is turned round (L2)
+        inside = [levels[i] >= level for i in order]
+        at = 0
+        while at < len(order):
+            end = at + 1
+            while inside[at] and end < len(order) and inside[end]:
+                end += 1
+            order[at:end] = reversed(order[at:end])
+            at = end
+    assert [texts[i] for i in order] == drawn
 
 
 def test_special_tokens_are_such_or_text():

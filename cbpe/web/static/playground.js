@@ -3,12 +3,13 @@
 import { Problem, ask, send } from "./api.js";
 import { begin, failed, problem } from "./begin.js";
 import { fillChoices, findChoices } from "./choices.js";
+import { directionOf } from "./directions.js";
 import { ExactText } from "./exact.js";
 import { IdList } from "./ids.js";
 import { byId, count, make, number } from "./page.js";
 import { readState, writeState } from "./state.js";
 import { drawSums } from "./sums.js";
-import { directionOf, quoted, shownText, spacedBytes, spokenText } from "./text.js";
+import { quoted, shownText, spacedBytes, spokenText } from "./text.js";
 import { markDifferences, textOfUnit, unitsOf } from "./units.js";
 import { View } from "./view.js";
 

@@ -4,23 +4,11 @@ import { make } from "./page.js";
 
 const UNSEEN = /[\p{Cc}\p{Cf}\p{Co}\p{Cn}\p{Zl}\p{Zp}\p{Cs}\p{DI}]|[^\P{Zs} ]/u;
 const TO_MARK = /[\p{Cc}\p{Cf}\p{Co}\p{Cn}\p{Zl}\p{Zp}\p{Cs}\p{DI} ]|[^\P{Zs} ]/u;
-const FROM_RIGHT = /[\p{Script=Arabic}\p{Script=Hebrew}\p{Script=Syriac}\p{Script=Thaana}\p{Script=Nko}\p{Script=Adlam}\p{Script=Samaritan}]/u;
-const LETTER = /\p{L}/gu;
 const MARKS = { "\n": "↵\n", "\r": "␍", "\t": "⇥\t" };
 const VARIANT = /\p{VS}/u; // a selector of how the character before it looks
 const JOINER = /[\u200c\u200d\p{VS}]/u;
 const MOST_SPOKEN = 80; // characters
 const WORD_END = /<\/w>$/; // as some vocabularies mark the tokens that end a word
-
-// The direction that most letters of a text have; null without letters.
-export function directionOf(text) {
-  let [n, fromRight] = [0, 0];
-  for (const [letter] of text.matchAll(LETTER)) {
-    n += 1;
-    if (FROM_RIGHT.test(letter)) fromRight += 1;
-  }
-  return n === 0 ? null : 2 * fromRight > n ? "rtl" : "ltr";
-}
 
 // The places of characters in a string of JavaScript, whose units are halves of some: character i begins at [i].
 // null where both are the same.

@@ -1,14 +1,14 @@
 // A view of tokens: only what is near to where somebody looks is drawn, so that a text of megabytes stays fluent; and of
 // that, after a key, what has changed.
 
+import { directionOf, levelsIn } from "./directions.js";
 import { make } from "./page.js";
-import { directionOf, shownText, spacedBytes, spokenText } from "./text.js";
+import { shownText, spacedBytes, spokenText } from "./text.js";
 import { gapBefore, sameAtEnds, textOfUnit } from "./units.js";
 
 const MOST_IN_BLOCK = 150; // units
 const LEAST_IN_BLOCK = 50; // before a block ends at the end of a line
 const COLOURS = 5;
-const DIGIT = /\p{Nd}/u;
 const MOST_SPOKEN = 20; // ids of tokens that share characters
 const NEAR = 600; // pixels around the view in which blocks are drawn
 const EDGE = 8; // pixels between a token that is walked to and the edge
@@ -166,18 +166,18 @@ export class View {
     const lines = [];
     let line = null;
     let text = "";
-    let directions = []; // of what is in the line
+    let texts = []; // that are in the line
     const add = (element, content) => {
       line.append(element);
-      directions.push(directionOf(content));
+      texts.push(content);
     };
     const finish = () => {
       if (line !== null) {
         line.dir = directionOf(text) ?? "ltr";
-        turnRuns(line, directions);
+        turnRuns(line, texts);
       }
       line = null;
-      directions = [];
+      texts = [];
       text = "";
     };
     for (let unit = from; unit < to; unit += 1) {
@@ -292,31 +292,24 @@ export class View {
   }
 }
 
-// Within a line, tokens that run the other way: from the first to the last of them they are one run, so that a word that
-// is several tokens reads as it is written. Tokens without letters between two of a run belong to it.
-function turnRuns(line, directions) {
-  const other = line.dir === "rtl" ? "ltr" : "rtl";
-  let run = [];
-  let last = 0; // of the run: how many up to its last token that has letters
-  const finish = () => {
-    if (last > 1) {
-      const turned = make("span", { class: "run", dir: other, role: "presentation" });
-      run[0].before(turned);
-      turned.append(...run.slice(0, last));
+// Within a line, tokens that run the other way are runs of their own, so that a word that is several tokens reads as it
+// is written; and within these, numbers.
+function turnRuns(line, texts) {
+  const elements = [...line.children];
+  const levels = levelsIn(texts, line.dir);
+  const base = line.dir === "rtl" ? 1 : 0;
+  let run = line;
+  let now = base;
+  for (const [i, level] of levels.entries()) {
+    for (; now > level; now -= 1) run = run.parentElement;
+    for (; now < level; now += 1) {
+      const turned = make("span", { class: "run", dir: now % 2 ? "ltr" : "rtl", role: "presentation" });
+      if (run === line) elements[i].before(turned);
+      else run.append(turned);
+      run = turned;
     }
-    run = [];
-    last = 0;
-  };
-  for (const [i, element] of [...line.children].entries()) {
-    const digits = line.dir === "rtl" && DIGIT.test(element.textContent); // which run as in "ltr"
-    const direction = directions[i] ?? (digits ? other : null);
-    if (direction === other) {
-      run.push(element);
-      last = run.length;
-    } else if (direction === null && last) run.push(element);
-    else finish();
+    if (run !== line) run.append(elements[i]);
   }
-  finish();
   for (const own of line.querySelectorAll(".token > bdi")) {
     if (directionOf(own.textContent) === null) own.dir = own.parentElement.parentElement.dir; // brackets turn with the line
   }
