@@ -146,6 +146,8 @@ def hashed(parts: Iterable[bytes], digest: hashlib._Hash) -> Iterator[bytes]:
 
 def read(path: str | os.PathLike[str]) -> Carried:
     """What a file carries. Raises OSError if it cannot be read, and Damaged if it is no exported version."""
+    if os.path.isdir(path):
+        raise IsADirectoryError(f"{os.fspath(path)} is a folder: ModelStore.import_folder(folder) takes it")
     try:
         return read_file(path)
     except ValueError as error:

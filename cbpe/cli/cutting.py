@@ -165,7 +165,7 @@ def beginning_in(room: int, text: str) -> str:
 def refuse_several(files: list[str] | None, field: str | None, as_json: bool) -> None:
     """BadParameter where there may be several texts, whose borders nothing would tell."""
     if may_be_several(files, field) and not as_json:
-        raise typer.BadParameter("needed to tell several texts apart: give it, or one text", param_hint="--json")
+        raise typer.BadParameter("several texts: give --json, which tells them apart, or one text", param_hint="FILE")
 
 
 def texts_of(named: list[tuple[str, Reader]], enough: int | None) -> Iterator[tuple[Reader, str]]:

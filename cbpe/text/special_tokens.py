@@ -12,19 +12,30 @@ from cbpe.text.spaces import with_spaces
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
-    from collections.abc import Collection, Mapping, Set
-    from typing import Literal, TypeGuard
+    from collections.abc import Collection, Iterator, Mapping, Set
+    from typing import Literal, Protocol, TypeGuard
 
     from cbpe._core.vocabulary.vocabulary import Vocabulary
 
-    # Of texts; not any Collection, as a str is one, and a wrong word would be taken for several.
-    SpecialChoice = Set[str] | list[str] | tuple[str, ...] | Mapping[str, object] | Literal["all", "none", "none_raise"]
+    class Texts(Protocol):
+        """Any Collection of texts but a str, which is one too: it is asked for its own characters alone, and a wrong
+        word would be taken for several texts."""
+
+        def __contains__(self, item: object, /) -> bool: ...
+        def __iter__(self) -> Iterator[str]: ...
+        def __len__(self) -> int: ...
+
+    SpecialChoice = Texts | Literal["all", "none", "none_raise"]
+    DisallowedChoice = Texts | Literal["all", ""]
 
 END_OF_TEXT = "<|endoftext|>"  # the one that nearly every vocabulary has
 NAMED = 3  # in a message
 OLD_ONES_TOO = "to keep the old ones, pass them as well: register_special_tokens({**tok.special_tokens, ...})"
 MAY_BE_ALLOWED = "'all', 'none', 'none_raise' or a set of special tokens"
 MAY_BE_DISALLOWED = "'all' or a set of special tokens"
+OF_IDS = "It is found in no text, whatever is allowed: to have it, put its id between those of the texts."
+AS_TEXT = "allowed_special='none', or a set and a disallowed_special without it."  # what to pass
+SETS: tuple[type, ...] = (set, frozenset)
 MAX_SUBSETS = 64  # choices of allowed or disallowed special tokens that are kept ready
 
 
@@ -120,10 +131,11 @@ class SpecialChoices:
         self.special = special
         self.all_are_allowed = all_are_allowed  # unless something else is said
         self.never_found = never_found  # special tokens that are in no text, whatever is allowed
-        self.subsets: dict[frozenset[str], SpecialTokens] = {}
+        special.advice = dict.fromkeys(never_found, f"{OF_IDS} To encode it as ordinary text, pass {AS_TEXT}")
+        self.subsets: dict[tuple[frozenset[str], frozenset[str] | None], SpecialTokens] = {}
 
     def sets(
-        self, allowed: SpecialChoice, disallowed: SpecialChoice | None
+        self, allowed: SpecialChoice, disallowed: DisallowedChoice | None
     ) -> tuple[SpecialTokens | None, SpecialTokens | None]:
         """The special tokens that are encoded as such, and those that are an error; None for none. As disallowed, None
         says what minbpe says: all are an error with "none_raise", and otherwise none."""
@@ -142,7 +154,7 @@ class SpecialChoices:
                 self.warn_of_nothing_disallowed()
         elif isinstance(allowed, str):
             raise SpecialChoiceError(f"allowed_special is {shown(allowed)}: it may be {MAY_BE_ALLOWED}")
-        elif type(allowed) not in (set, frozenset) or allowed:  # the usual case of many is an empty set
+        elif type(allowed) not in SETS or allowed:  # the usual case of many is an empty set
             allowed = checked_choice("allowed_special", allowed, MAY_BE_ALLOWED)
             if not allowed <= special.ids.keys():
                 self.warn_of_unknown(allowed)
@@ -156,6 +168,8 @@ class SpecialChoices:
             raise SpecialChoiceError(f"disallowed_special is {shown(disallowed)}: it may be {MAY_BE_DISALLOWED}")
         else:
             disallowed = checked_choice("disallowed_special", disallowed, MAY_BE_DISALLOWED)
+            tokens = frozenset(disallowed)
+            return self.subset(special.ids.keys() & allowed), self.subset(tokens, tokens.intersection(allowed))
         return self.subset(special.ids.keys() & allowed), self.subset(frozenset(disallowed))
 
     def warn_of_nothing_disallowed(self) -> None:
@@ -186,19 +200,34 @@ class SpecialChoices:
 
             warn(f"{stays_text(named)}; put their ids between those of the texts")
 
-    def subset(self, tokens: Set[str]) -> SpecialTokens | None:
+    def subset(self, tokens: Set[str], both: frozenset[str] | None = None) -> SpecialTokens | None:
         """These tokens, ready to be searched for. Some may be no special tokens: tiktoken forbids such texts as
-        well."""
+        well. both: of tokens that are named as disallowed, those that are allowed as well."""
         if not tokens:
             return None
         special = self.special
-        if tokens == special.ids.keys():
+        if both is None and tokens == special.ids.keys():
             return special
-        key = frozenset(tokens)
+        key = frozenset(tokens), both
         subset = self.subsets.get(key)
         if subset is None:
-            subset = SpecialTokens({token: special.ids.get(token, 0) for token in sorted(key)})
+            subset = SpecialTokens({token: special.ids.get(token, 0) for token in sorted(tokens)})
+            subset.advice = special.advice if both is None else {token: self.advice(token, both) for token in tokens}
             if len(self.subsets) >= MAX_SUBSETS:
                 self.subsets.clear()
             self.subsets[key] = subset
         return subset
+
+    def advice(self, token: str, both: frozenset[str]) -> str:
+        """What an error says to do about a token in a text that is named as disallowed."""
+        if token in self.never_found:
+            return f"{OF_IDS} To encode it as ordinary text, leave it out of disallowed_special."
+        if token in both:
+            return (
+                "allowed_special names it, and disallowed_special as well: leave it out of disallowed_special to "
+                "encode it as the special token, and out of both to encode it as ordinary text."
+            )
+        return (
+            "disallowed_special names it: leave it out there to encode it as ordinary text, and name it in "
+            "allowed_special as well to encode it as the special token."
+        )

@@ -12,7 +12,7 @@ if TYPE_CHECKING:
     from collections.abc import Callable, Iterator, Mapping
     from typing import Any, NoReturn
 
-    from cbpe.text.special_tokens import SpecialChoice
+    from cbpe.text.special_tokens import DisallowedChoice, SpecialChoice
 
 __all__ = ["Encoding", "warn_of_differences"]
 
@@ -118,7 +118,7 @@ class Encoding(Tokenizer):
         self,
         text: str,
         allowed_special: SpecialChoice = frozenset(),
-        disallowed_special: SpecialChoice = "all",
+        disallowed_special: DisallowedChoice = "all",
     ) -> tuple[list[int], list[list[int]]]:
         """Encode a text that may go on -> (ids, completions): the ids of its beginning, up to the last piece, and what
         the rest may turn out to be encoded as.

@@ -42,7 +42,7 @@ if TYPE_CHECKING:
     from cbpe.analysis.vocabulary import VocabularyAnalysis
     from cbpe.columns.functions import ArrowFunction
     from cbpe.corpus.sources import Source
-    from cbpe.text.special_tokens import SpecialChoice
+    from cbpe.text.special_tokens import DisallowedChoice, SpecialChoice
     from cbpe.text.templates import Template
     from cbpe.training.record import TrainingRecord
     from cbpe.views.tokens import ShownText
@@ -78,7 +78,7 @@ class Tokenizer(TokenizerBase):
         self,
         text: str,
         allowed_special: SpecialChoice = "none_raise",
-        disallowed_special: SpecialChoice | None = None,
+        disallowed_special: DisallowedChoice | None = None,
         *,
         add_special_tokens: bool = True,
         workers: int | None = 1,
@@ -134,7 +134,7 @@ class Tokenizer(TokenizerBase):
         self,
         text: str,
         allowed_special: SpecialChoice = "none_raise",
-        disallowed_special: SpecialChoice | None = None,
+        disallowed_special: DisallowedChoice | None = None,
         *,
         add_special_tokens: bool = True,
     ) -> tuple[list[int], list[tuple[int, int]]]:
@@ -159,7 +159,7 @@ class Tokenizer(TokenizerBase):
         self,
         text: str,
         allowed_special: SpecialChoice = "none_raise",
-        disallowed_special: SpecialChoice | None = None,
+        disallowed_special: DisallowedChoice | None = None,
         *,
         add_special_tokens: bool = True,
     ) -> tuple[npt.NDArray[np.uint32], npt.NDArray[np.int64]]:
@@ -181,7 +181,7 @@ class Tokenizer(TokenizerBase):
         self,
         text: str,
         allowed_special: SpecialChoice = "none_raise",
-        disallowed_special: SpecialChoice | None = None,
+        disallowed_special: DisallowedChoice | None = None,
         *,
         add_special_tokens: bool = True,
         workers: int | None = 1,
@@ -196,7 +196,7 @@ class Tokenizer(TokenizerBase):
         text: str,
         max_tokens: int,
         allowed_special: SpecialChoice = "none_raise",
-        disallowed_special: SpecialChoice | None = None,
+        disallowed_special: DisallowedChoice | None = None,
         *,
         add_special_tokens: bool = True,
         side: Literal["right", "left"] = "right",
@@ -238,7 +238,7 @@ class Tokenizer(TokenizerBase):
         max_tokens: int,
         overlap: int = 0,
         allowed_special: SpecialChoice = "none_raise",
-        disallowed_special: SpecialChoice | None = None,
+        disallowed_special: DisallowedChoice | None = None,
         *,
         add_special_tokens: bool = True,
     ) -> list[tuple[int, int]]:
@@ -271,7 +271,7 @@ class Tokenizer(TokenizerBase):
         self,
         text: str,
         allowed_special: SpecialChoice = "none_raise",
-        disallowed_special: SpecialChoice | None = None,
+        disallowed_special: DisallowedChoice | None = None,
         *,
         add_special_tokens: bool = True,
         workers: int | None = 1,
@@ -290,7 +290,7 @@ class Tokenizer(TokenizerBase):
         *,
         num_threads: int | None = None,
         allowed_special: SpecialChoice = "none_raise",
-        disallowed_special: SpecialChoice | None = None,
+        disallowed_special: DisallowedChoice | None = None,
         add_special_tokens: bool = True,
     ) -> list[list[int]]:
         """Encode several texts in parallel: as [self.encode(one, ...) for one in text].
@@ -322,7 +322,7 @@ class Tokenizer(TokenizerBase):
         *,
         num_threads: int | None = None,
         allowed_special: SpecialChoice = "none_raise",
-        disallowed_special: SpecialChoice | None = None,
+        disallowed_special: DisallowedChoice | None = None,
         add_special_tokens: bool = True,
     ) -> tuple[npt.NDArray[np.uint32], npt.NDArray[np.int64]]:
         """Encode several texts in parallel to one array -> (tokens, offsets): text i is
@@ -351,7 +351,7 @@ class Tokenizer(TokenizerBase):
         *,
         num_threads: int | None = None,
         allowed_special: SpecialChoice = "none_raise",
-        disallowed_special: SpecialChoice | None = None,
+        disallowed_special: DisallowedChoice | None = None,
         add_special_tokens: bool = True,
     ) -> list[int]:
         """The number of tokens of each text, counted in parallel. Otherwise as encode_batch.
@@ -372,7 +372,7 @@ class Tokenizer(TokenizerBase):
         *,
         num_threads: int | None = None,
         allowed_special: SpecialChoice = "none_raise",
-        disallowed_special: SpecialChoice | None = None,
+        disallowed_special: DisallowedChoice | None = None,
         add_special_tokens: bool = True,
         dtype: Literal["int32", "uint32"] = "int32",
     ) -> ArrowColumn:
@@ -404,7 +404,7 @@ class Tokenizer(TokenizerBase):
         *,
         num_threads: int | None = None,
         allowed_special: SpecialChoice = "none_raise",
-        disallowed_special: SpecialChoice | None = None,
+        disallowed_special: DisallowedChoice | None = None,
         add_special_tokens: bool = True,
     ) -> ArrowColumn:
         """The number of tokens of each text in a column of Arrow's, as encode_arrow reads it: a column of int64, null
@@ -441,7 +441,7 @@ class Tokenizer(TokenizerBase):
         self,
         chunks: Iterable[str],
         allowed_special: SpecialChoice = "none_raise",
-        disallowed_special: SpecialChoice | None = None,
+        disallowed_special: DisallowedChoice | None = None,
         *,
         add_special_tokens: bool = True,
     ) -> Iterator[list[int]]:
@@ -468,7 +468,7 @@ class Tokenizer(TokenizerBase):
         self,
         chunks: Iterable[str],
         allowed_special: SpecialChoice = "none_raise",
-        disallowed_special: SpecialChoice | None = None,
+        disallowed_special: DisallowedChoice | None = None,
         *,
         add_special_tokens: bool = True,
         workers: int | None = 1,
@@ -587,6 +587,7 @@ class Tokenizer(TokenizerBase):
         """
         from cbpe.views.tokens import ShownText
 
+        special = checked_flag("special", special)
         allowed: SpecialChoice = "all" if special else self._found_always() or "none"
         ids = self._encode(text, *self._special_sets(allowed, ()))
         vocab = self.vocab

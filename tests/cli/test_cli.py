@@ -251,6 +251,16 @@ def test_debug_shows_where_it_failed(tmp_path, before):
     assert "FileNotFoundError" in failed.stderr
 
 
+def test_debug_shows_where_the_text_of_a_file_is_wrong(tmp_path):
+    path = tmp_path / "latin.txt"
+    path.write_bytes(b"caf\xe9")
+    failed = subprocess.run(
+        [PROGRAM, "--debug", "count", "-t", "gpt2", path], capture_output=True, text=True, check=False
+    )
+    assert failed.returncode == 1
+    assert "Traceback" in failed.stderr
+
+
 def test_debug_behind_two_dashes_is_a_file():
     assert "--debug: No such file" in error_of("count", "-t", "gpt2", "--", "--debug")
 

@@ -81,7 +81,7 @@ def test_the_beginning_of_a_chunk_ends_within_no_escape():
 @pytest.mark.parametrize("given", [["other.txt", "story.txt"], ["--field", "text", "rows.jsonl"]])
 def test_several_texts_are_refused_where_nothing_would_tell_them_apart(texts, command, given):
     told = error_of(command, "-t", "gpt2", "-n", "8", *given, exit_code=2)
-    assert "Invalid value for --json: needed to tell several texts apart" in told
+    assert "Invalid value for FILE: several texts: give --json, which tells them apart, or one text" in told
 
 
 @pytest.mark.parametrize("overlap", ["x", "-1", "1.5"])

@@ -128,6 +128,9 @@ def test_a_metric_that_no_version_has_orders_nothing(models):
         assert "no version has the metric 'loss', nor another one" in error_of("models", "ls", *options, exit_code=2)
     models.set_metrics("book@1", {"losses": 2.5, "size": 3})
     told = error_of("models", "ls", "--order", "-metric:loss", exit_code=2)
+    assert "'tokens' is no metric of a version: --order vocab_size sorts by that column" in error_of(
+        "models", "ls", "--order-by", "tokens", exit_code=2
+    )
     assert "no version has the metric 'loss', there are 'losses', 'size': did you mean 'losses'?" in told
     for by in ("vocab_size", "metric:losses"):
         told = error_of("models", "ls", "--order-by", by, exit_code=2)

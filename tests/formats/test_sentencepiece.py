@@ -245,6 +245,11 @@ def test_control_tokens_are_said_to_be_in_no_text_where_they_are_allowed(both):
         warnings.simplefilter("error")
         for allowed in ("all", {"<sep>"}, set(ours.special_tokens)):
             assert ours.encode(text, allowed_special=allowed) == expected
+    for disallowing in ({"disallowed_special": {"<s>"}}, {"allowed_special": "none_raise"}):
+        with pytest.raises(
+            ValueError, match=r"found in no text, .*: to have it, put its id between .* ordinary text, "
+        ):
+            ours.encode(text, **disallowing)
 
 
 @pytest.mark.parametrize("name", [name for name, options in KINDS.items() if not {*options} & RULES_OF_TEXT])

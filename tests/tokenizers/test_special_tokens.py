@@ -1,5 +1,6 @@
 """Special tokens of a tokenizer: which a text may hold, and how they are registered."""
 
+import re
 import threading
 import warnings
 
@@ -87,6 +88,18 @@ def test_disallowed_special_in_all_its_forms(toy):
     assert toy.encode(f"d{END}", allowed_special="all", disallowed_special="all") == [100, 100257]
     ordinary = list(f"d{END}".encode())  # "all" is an Encoding's default, which "none" is not to run into
     assert toy.encode(f"d{END}", allowed_special="none", disallowed_special="all") == ordinary
+
+
+def test_an_error_advises_what_helps_where_the_token_is_disallowed_by_name(toy):
+    both = (
+        rf"^the text holds .*{re.escape(END)}.* allowed_special names it, and disallowed_special as well: leave it out"
+    )
+    with pytest.raises(ValueError, match=both):
+        toy.encode(f"a{END}", allowed_special="all", disallowed_special={END})
+    with pytest.raises(ValueError, match="disallowed_special names it: leave it out there"):
+        toy.encode(f"a{END}", allowed_special=(), disallowed_special=[END])
+    with pytest.raises(ValueError, match=re.escape("pass allowed_special={'<|fim|>'}, or 'all' for all of them; to ")):
+        toy.encode("a<|fim|>", allowed_special={END}, disallowed_special="all")
 
 
 @pytest.mark.parametrize("wrong", ["ALL", "", END, "some"])

@@ -1,5 +1,6 @@
 """A program that uses cbpe's public names with their types: mypy --strict checks it against what was installed."""
 
+from collections.abc import Collection, Set
 from pathlib import Path
 from typing import Literal
 
@@ -37,6 +38,13 @@ assert_type(encoding.encode("text", allowed_special=encoding.special_tokens_set)
 assert_type(encoding.count("text", allowed_special=tokenizer.special_tokens), int)
 encoding.encode("text", allowed_special="everything")  # type: ignore[arg-type]
 encoding.encode_batch(["text"], disallowed_special="<|endoftext|>")  # type: ignore[arg-type]
+encoding.encode("text", disallowed_special="none")  # type: ignore[arg-type]
+
+
+def as_tiktoken_types(allowed: Literal["all"] | Set[str], disallowed: Literal["all"] | Collection[str]) -> list[int]:
+    return encoding.encode("text", allowed_special=allowed, disallowed_special=disallowed)
+
+
 assert_type(encoding.pieces("text"), list[str])
 assert_type(encoding.truncate("text", 5, side="left"), str)
 tokenizer.truncate("text", 5, side="middle")  # type: ignore[arg-type]

@@ -226,6 +226,8 @@ def test_numbers_within_hebrew_are_drawn_from_the_left(texts, line, drawn):
 
 def test_special_tokens_are_such_or_text():
     enc = cbpe.get_encoding("gpt2")
+    with pytest.raises(TypeError, match="special must be True or False, not 'none'"):
+        enc.show("<|endoftext|>", special="none")
     assert enc.show("<|endoftext|>", special=True).ids == [50256]
     assert enc.show("<|endoftext|>").ids == enc.encode_ordinary("<|endoftext|>")
     assert 't0 s"' in enc.show("<|endoftext|>", special=True)._repr_html_()

@@ -325,8 +325,13 @@ cdef int refuse_special(const Utf8 *text, SpecialTokens forbidden) except -1:
         return 0
     token = (<const char *>s.bytes)[s.offsets[which] : s.offsets[which + 1]].decode()
     before = (<const char *>text.bytes)[:at].decode()
+    advice = forbidden.advice.get(token)
+    if advice is None:
+        advice = (
+            f"To encode it as the special token, pass allowed_special={{{token!r}}}, or 'all' for all of them; to "
+            "encode it as ordinary text, pass allowed_special='none', or a set and a disallowed_special without it."
+        )
     raise ValueError(
-        f"the text holds the special token {token!r} (at character {len(before):,}), which is not allowed "
-        f"there. To encode it as the special token, pass allowed_special={{{token!r}}}, or 'all' for all of them; to "
-        "encode it as ordinary text, pass allowed_special='none', or a set and a disallowed_special without it."
+        f"the text holds the special token {token!r} (at character {len(before):,}), which is not allowed there. "
+        f"{advice}"
     )

@@ -46,3 +46,4 @@ cdef Py_ssize_t next_special(
 cdef class SpecialTokens:
     cdef SpecialTables tables
     cdef readonly dict ids
+    cdef public dict advice

@@ -141,7 +141,8 @@ cdef Py_ssize_t next_special(
 cdef class SpecialTokens:
     """Special tokens and their ids: dict[str, int]. Immutable. ValueError for an empty one.
 
-    Of two with the same id the later one is what the id decodes to.
+    Of two with the same id the later one is what the id decodes to. advice: dict[str, str], what whoever finds one of
+    these where none is allowed is told to do; those that are not in it may be allowed.
     """
 
     def __cinit__(self, dict ids not None):
@@ -150,6 +151,7 @@ cdef class SpecialTokens:
         cdef int first = 0
         cdef bytes token
         # Of what was handed in, no method is called from here on: the exact texts are.
+        self.advice = {}
         self.ids = {exact_text(text): token_id for text, token_id in list(ids.items())}
         tokens = [str.encode(text, "utf-8", "surrogatepass") for text in self.ids]
         if not all(tokens):

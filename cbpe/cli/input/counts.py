@@ -6,6 +6,7 @@ from collections.abc import Callable, Iterable, Iterator
 from typing import TYPE_CHECKING, TypeVar
 
 from cbpe.analysis.left_out import may_leave_out
+from cbpe.cli.input.settings import settings
 from cbpe.cli.input.texts import input_name, reading_bar
 from cbpe.common.warning import warn
 from cbpe.common.wording import share_in_words
@@ -70,6 +71,8 @@ def each_file(
         try:
             found.append((file, find(file, reader)))
         except FAILURES as error:
+            if settings.debug:
+                raise
             failures.append(error)
     return found, failures
 

@@ -70,6 +70,7 @@ if TYPE_CHECKING:
     from store import ModelStore, Version
 
 METRICS_SHOWN = 8  # in a message
+COLUMNS = {"version": "name", "tokens": "vocab_size", "saved": "time", "sha256": "digest"}  # of the table -> orders
 TEXTS_NAMED = 3  # in a message
 
 OneSide = Annotated[
@@ -234,6 +235,9 @@ def refuse_unknown_metric(models: ModelStore, metric: str, found: list[Version])
     if metric in {*complete_order("")} or metric.startswith(BY_METRIC):
         problem = f"{shown(metric)} is no metric of a version: --order {metric} sorts by it"
         raise typer.BadParameter(problem, param_hint="--order-by")
+    if metric in COLUMNS:
+        problem = f"{shown(metric)} is no metric of a version: --order {COLUMNS[metric]} sorts by that column"
+        raise typer.BadParameter(problem, param_hint="--order-by")
     known = sorted({each for version in models.versions() for each in version.metrics})
     there = f"there are {listed(map(repr, known), METRICS_SHOWN)}{meant(metric, known)}" if known else "nor another one"
     raise typer.BadParameter(
@@ -279,7 +283,7 @@ def show(reference: VersionArgument, as_json: JsonOption = False, store: StoreOp
             failures.append(error)
     more: dict[str, object] = {}
     if record is not None and as_json:
-        names = ("source", "text_bytes", "dropped_words", "dropped_occurrences", "seconds")
+        names = ("source", "text_bytes", "skipped", "replaced", "dropped_words", "dropped_occurrences", "seconds")
         more["training"] = {name: getattr(record, name) for name in names}
     elif record is not None:
         more["trained on"] = f"{record.source}: {number_of(record.text_bytes, 'byte')} in {record.seconds:.2f} s"

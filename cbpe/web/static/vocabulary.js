@@ -43,7 +43,7 @@ function wrong() {
 // Why nothing was found, where the text may have been copied from what a page or a file shows for other characters.
 function hint() {
   const text = byId("text").value;
-  if (/[·Ġ␣]/.test(text)) return "A space is shown as · here, and as Ġ in some files: type a space for it.";
+  if (/[·Ġ␣▁]/.test(text)) return "A space is shown as · here, and as Ġ or ▁ in some files: type a space for it.";
   if (/[↵⇥]/.test(text)) return "A line break is shown as ↵ and a tab as ⇥: search for their bytes, 0a and 09.";
   return "";
 }
