@@ -10,6 +10,8 @@ import html
 import math
 from collections.abc import Iterable, Sequence
 
+from cbpe.views.readable import BLANK, on_circle
+
 __all__ = ["block", "cell_text", "escaped", "page", "pairs", "section", "table", "visible"]
 
 # Colours are variables, which have other values on a dark page. Notebooks tell by attributes of their own that they are
@@ -49,10 +51,12 @@ def escaped(text: object) -> str:
 
 
 def visible(text: str) -> str:
-    """Text on one line, in which the characters that do not show, or that act on others, are written out."""
-    if text.isprintable():
-        return text
-    return "".join(character if character.isprintable() else unseen(character) for character in text)
+    """Text on one line, in which the characters that do not show, or that act on others, are written out. A mark at its
+    beginning stands on a dotted circle."""
+    if text.isprintable() and not BLANK.search(text):
+        return on_circle(text)
+    text = BLANK.sub(lambda found: "".join(map(unseen, found[0])), text)
+    return on_circle("".join(character if character.isprintable() else unseen(character) for character in text))
 
 
 def unseen(character: str) -> str:

@@ -44,6 +44,10 @@ def test_what_is_quoted_already_keeps_its_backslashes():
         (b"\x1b\x00\n", "\\u001b\\u0000\\n"),
         (b"\xed\xa0\x80", "\\xed\\xa0\\x80"),
         (b"\\xff", "\\\\xff"),
+        ("\u0301x".encode(), "\u25cc\u0301x"),  # an accent stands on a dotted circle, as a vowel sign does
+        ("\u093f".encode(), "\u25cc\u093f"),
+        ("\u25cc\u0301".encode(), "\\u25cc\u0301"),  # a circle of the token's own
+        ("\u25ccx".encode(), "\u25ccx"),
     ],
 )
 def test_bytes_that_are_no_characters_are_shown_one_by_one(token, shown):

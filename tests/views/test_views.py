@@ -224,6 +224,12 @@ def test_numbers_within_hebrew_are_drawn_from_the_left(texts, line, drawn):
     assert [texts[i] for i in order] == drawn
 
 
+def test_a_mark_alone_stands_on_a_circle_and_a_selector_alone_is_its_code_point():
+    html = cbpe.get_encoding("gpt2").show("e\u0300 \ufe0f")._repr_html_()
+    assert "<bdi>\u25cc\u0300</bdi>" in html
+    assert r"\ufe0f" in html
+
+
 def test_special_tokens_are_such_or_text():
     enc = cbpe.get_encoding("gpt2")
     with pytest.raises(TypeError, match="special must be True or False, not 'none'"):
