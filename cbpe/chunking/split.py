@@ -2,8 +2,8 @@
 
 The text is encoded once, which tells where its tokens are: so many of them on, a chunk is full, and ends at the best
 border before that. All chunks are then counted, each alone, by all cores: one that has more tokens alone than in the
-text, which is rare, is cut again, with counting at every step (exact.py). Where chunks share tokens, those behind such
-a one are planned anew.
+text is cut again, with counting at every step (exact.py), and what is left of it goes to the next chunk. Where chunks
+share tokens, those behind such a one are planned anew.
 """
 
 from __future__ import annotations
@@ -121,10 +121,12 @@ class Starts(Places):
         self.index = max(bisect_left(self.starts, start - self.base) - 1, 0)
 
     def end_of_full(self, start: int, budget: int) -> int:
-        """Where a chunk that begins here is full, as far as the tokens of the whole text tell."""
+        """Where a chunk that begins here is full, as far as the tokens of the whole text tell. What is left of a token
+        in which it begins counts as one."""
         starts = self.starts
         self.index = bisect_left(starts, start - self.base, self.index, min(self.index + 2 * budget, len(starts)))
-        full = self.index + budget
+        begins_within = self.index < len(starts) and starts[self.index] > start - self.base
+        full = self.index + budget - begins_within
         if full >= len(starts) - 1 and self.end < len(self.text) and start > self.base:
             self.move_to(start, budget)
             return self.end_of_full(start, budget)
@@ -184,14 +186,29 @@ def planned_with_care(
 
 
 def counted(chunker: Chunker, plan: Iterator[Span]) -> Iterator[Span]:
-    """Chunks that share nothing, those cut again that are too much when they are encoded alone."""
+    """Chunks that share nothing. One that is too much when it is encoded alone is cut by counting, and so is what is
+    left of it together with the next one, until a chunk ends where one of the plan does."""
+    start = None  # of what is left
+    for (begin, end), is_too_much in with_sizes(chunker, plan):
+        if start is None and not is_too_much:
+            yield begin, end
+            continue
+        start = begin if start is None else start
+        while start is not None:
+            _, found = chunker.next_chunk(start, start, end)
+            yield start, found
+            start = found if found < end else None
+            if found == begin and not is_too_much:
+                yield begin, end
+                start = None
+            elif begin < found and end < len(chunker.text):
+                break
+
+
+def with_sizes(chunker: Chunker, plan: Iterator[Span]) -> Iterator[tuple[Span, bool]]:
+    """The same chunks, with whether they are too much."""
     while chunks := [*islice(plan, CHUNKS_AT_ONCE)]:
-        done = 0
-        for i in (sizes_of(chunker, chunks) > chunker.budget).nonzero()[0].tolist():
-            yield from chunks[done:i]
-            yield from chunker.chunks(*chunks[i])
-            done = i + 1
-        yield from chunks[done:]
+        yield from zip(chunks, (sizes_of(chunker, chunks) > chunker.budget).tolist(), strict=True)
 
 
 def counted_sharing(chunker: Chunker, places: Starts, overlap: int) -> Iterator[Span]:

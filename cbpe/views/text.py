@@ -1,16 +1,18 @@
-"""Tables of plain text, as print shows them: aligned, and no wider than a terminal of 80 columns."""
+"""Tables of plain text, as print shows them: aligned, and no wider than the terminal, or than 80 columns elsewhere."""
 
 from __future__ import annotations
 
+import shutil
+import sys
 from collections.abc import Callable, Iterator, Sequence
-from unicodedata import east_asian_width
+from unicodedata import category, east_asian_width
 
 from cbpe.views.html import cell_text, visible
 from cbpe.views.names import short_names
 
 __all__ = ["LONGEST_NAME", "are_sizes", "cells_of", "in_groups", "names_for_fewest_tables", "text_table"]
 
-WIDTH = 80
+WIDTH = 80  # where nobody knows how wide what prints is
 GAP = 2  # columns of a terminal between two of the table
 # Characters of what names a row; a longer name is cut, as far as names stay different:
 LONGEST_NAME = 60  # where there is room,
@@ -32,15 +34,22 @@ def text_table(headings: Sequence[str], rows: Sequence[Sequence[object]], names:
     values = [[row[i] for row in rows] for i in range(len(headings))]
     others = [[heading, *cells_of(column)] for heading, column in zip(headings[names:], values[names:], strict=True)]
     widths = [max(map(width, column)) for column in others]
-    beside_one = WIDTH - GAP * names - max(widths, default=0)
+    room = columns_to_print_on()
+    beside_one = room - GAP * names - max(widths, default=0)
     most = max(WIDEST_NAME, min(LONGEST_NAME, beside_one // names))
-    named = names_for_fewest_tables(headings[:names], values[:names], widths, most, width, WIDTH, GAP)
+    named = names_for_fewest_tables(headings[:names], values[:names], widths, most, width, room, GAP)
     columns = [
         aligned(cells, to_the_right=i >= names or are_sizes(values[i])) for i, cells in enumerate([*named, *others])
     ]
-    groups = in_groups([width(column[0]) for column in columns], names, WIDTH, GAP)
+    groups = in_groups([width(column[0]) for column in columns], names, room, GAP)
     tables = ([columns[i] for i in group] for group in groups)
     return "\n\n".join("\n".join((" " * GAP).join(line).rstrip() for line in zip(*one, strict=True)) for one in tables)
+
+
+def columns_to_print_on() -> int:
+    """How wide the terminal is that print writes to; where it writes elsewhere, 80 columns."""
+    is_terminal = sys.stdout is not None and sys.stdout.isatty()
+    return shutil.get_terminal_size().columns if is_terminal else WIDTH
 
 
 def are_sizes(values: Sequence[object]) -> bool:
@@ -86,7 +95,7 @@ def aligned(cells: Column, *, to_the_right: bool) -> Column:
 
 def width(text: str) -> int:
     """How many columns of a terminal a text takes."""
-    return len(text) + sum(east_asian_width(character) in "WF" for character in text)
+    return sum(0 if category(each) in ("Mn", "Me") else 1 + (east_asian_width(each) in "WF") for each in text)
 
 
 def in_groups(widths: Sequence[int], names: int, room: int, gap: int) -> Iterator[list[int]]:

@@ -182,6 +182,17 @@ def test_chunks_of_emoji_are_as_long_as_they_may_be(tokenizers):
     assert tokenizers["gpt2"].split(text, 5, 3) == [(0, 2), (1, 3), (2, 4), (3, 5)]
 
 
+def test_no_character_of_japanese_is_left_alone_where_tokens_end_elsewhere_than_sentences():
+    """The encoding has a token for a full stop with a line break, and chunks end between the two."""
+    tok, rng = cbpe.get_encoding("o200k_base"), random.Random(3)
+    kana = [chr(code_point) for code_point in range(0x3041, 0x3096)]
+    text = "".join("".join(rng.choices(kana, k=rng.randint(5, 60))) + "\u3002\n" for _ in range(400))
+    for budget in (64, 128):
+        sizes = [tok.count(text[start:end]) for start, end in tok.split(text, budget)]
+        assert max(sizes) <= budget
+        assert min(sizes[:-1]) > budget // 16
+
+
 def test_what_there_is_little_of_is_one_chunk(tokenizers):
     gpt2 = tokenizers["gpt2"]
     assert gpt2.split("", 5) == []

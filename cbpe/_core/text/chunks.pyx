@@ -291,12 +291,13 @@ cdef class Stretch:
             self.token += 1
 
     cdef Py_ssize_t limit(self, Py_ssize_t budget) noexcept nogil:
-        """Where `budget` tokens end from the place on; UNKNOWN if that is in no stretch yet."""
+        """Where `budget` tokens end from the place on; UNKNOWN if that is in no stretch yet. What is left of a token in
+        which the place is counts as one."""
         cdef int64_t byte = self.token_byte
-        cdef Py_ssize_t i
-        if budget >= self.ids.shape[0] - self.token:
+        cdef Py_ssize_t i, n = budget - (self.token_byte > self.place_byte)
+        if n >= self.ids.shape[0] - self.token:
             return self.stop if self.stop == self.size else UNKNOWN
-        for i in range(self.token, self.token + budget):
+        for i in range(self.token, self.token + n):
             byte += self.lengths[self.ids[i]]
         return self.place_of(byte)
 
