@@ -18,6 +18,7 @@ from cbpe.corpus.sources import Reader
 from cbpe.text.added_tokens import AnyOf
 from cbpe.tokenizers.description import Model, describe
 from cbpe.tokenizers.tokenizer import Tokenizer
+from cbpe.views.readable import readable_bytes
 from store.records.content import model_of
 from store.records.versions import STORED, Version, fetch_one, find_row
 
@@ -170,7 +171,7 @@ def merge_shown(pair: tuple[bytes, bytes] | None) -> str:
 
 
 def token_shown(token: bytes) -> str:
-    return f'"{token.decode("utf-8", "backslashreplace")}"'
+    return f'"{readable_bytes(token)}"'
 
 
 def merges_of(side: Side) -> int:

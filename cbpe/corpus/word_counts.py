@@ -161,7 +161,7 @@ class WordCounts:
     def _repr_html_(self) -> str:
         """What a notebook shows: the sums, and the most frequent words."""
         from cbpe.views.html import block, pairs, table
-        from cbpe.views.inspected import as_shown
+        from cbpe.views.readable import readable_bytes
 
         about = (
             ("words", len(self)),
@@ -170,7 +170,8 @@ class WordCounts:
             *((("dropped occurrences", self.dropped_occurrences),) if self.dropped_occurrences else ()),
             ("split pattern", "none" if self.pattern is None else self.pattern),
         )
-        rows = [(as_shown(piece.decode(errors="backslashreplace")), n) for piece, n in self.most_common(WORDS_SHOWN)]
+        shown = ((readable_bytes(piece), n) for piece, n in self.most_common(WORDS_SHOWN))
+        rows = [(word if word.strip() == word else f'"{word}"', n) for word, n in shown]
         return block(pairs("Word counts", about), table(("word", "occurrences"), rows, caption="Most frequent"))
 
     def __eq__(self, other: object) -> bool:

@@ -239,6 +239,28 @@ def test_a_tag_or_a_metric_that_is_refused_is_said_of_its_option_or_argument(mod
     assert f"Invalid value for {named}" in error_of("models", *command, exit_code=2)
 
 
+def test_an_edit_by_a_digest_that_several_versions_have_is_refused(models):
+    tok = trained(274)
+    one = models.save(tok, "one", notes="of one", metrics={"loss": 1.5}, tags={"stage": "prod"})
+    models.save(tok, "two")
+    digest = f"sha256:{one.digest[:12]}"
+    for edit in (
+        ["notes", digest, "other"],
+        ["notes", digest, "--remove"],
+        ["metrics", digest, "loss=9"],
+        ["metrics", digest, "--remove", "loss"],
+        ["tag", digest, "stage=dev"],
+        ["untag", digest, "stage"],
+    ):
+        assert "may be one@1 (sha256:" in error_of("models", *edit)
+    kept = models.version("one")
+    assert (kept.notes, kept.metrics, kept.tags) == ("of one", {"loss": 1.5}, {"stage": "prod"})
+    assert run("models", "notes", digest).stdout == "of one\n"
+    models.delete("two@1")
+    run("models", "notes", digest, "other")
+    assert models.version("one").notes == "other"
+
+
 def test_a_version_without_labels_says_so_beside_standard_output(models):
     run("models", "save", "plain", "-t", "gpt2")
     for what in ("tags", "metrics", "notes"):

@@ -50,6 +50,7 @@ SHARED = {
     "cbpe.tokenizers.tokenizer": {"Tokenizer"},
     "cbpe.training.record": {"TrainingRecord"},
     "cbpe.views.html": {"block", "pairs", "table"},
+    "cbpe.views.readable": {"readable_bytes"},
     "cbpe.views.settings": {"differing"},
 }
 

@@ -466,3 +466,11 @@ def test_what_is_no_text_is_refused_by_name(tmp_path):
             for many in (tok.encode_batch, tok.encode_batch_flat):
                 with pytest.raises(TypeError, match="a batch is several texts, not one"):
                     many(one_text)
+
+
+def test_the_name_of_a_file_is_not_taken_for_its_content(tmp_path, monkeypatch):
+    monkeypatch.chdir(tmp_path)
+    (tmp_path / "tokenizer.json").touch()
+    for name in ("tokenizer.json", str(tmp_path / "tokenizer.json").encode()):
+        with pytest.raises(ValueError, match=r"is a file, and data its content: cbpe\.load\(path\) reads a file"):
+            HuggingFaceTokenizer.from_json(name)

@@ -17,6 +17,7 @@ from cbpe.cli.models.app import app
 from cbpe.cli.models.versions import in_order, labels, measured, print_done
 from cbpe.cli.output.printing import print_error, print_json, print_pairs, print_told
 from cbpe.common.wording import number_text
+from cbpe.encodings.references import DIGEST
 from cbpe.views.readable import printable
 
 if TYPE_CHECKING:
@@ -90,7 +91,7 @@ def tag(
     given = pairs_of(tags, "KEY[=VALUE]")
     with open_store(read_only=not given) as models:
         before = models.version(reference)
-        version = models.tag(before, given) if given else before
+        version = models.tag(to_edit(reference, before), given) if given else before
     if not given:
         if as_json:
             print_json(version.tags)
@@ -150,7 +151,7 @@ def notes(
         if remove and before is None:
             raise LookupError(f"{version.reference} has no notes")
         if not shows:
-            version = models.set_notes(version, text or None)
+            version = models.set_notes(to_edit(reference, version), text or None)
     if shows and as_json:
         print_json({"notes": version.notes})
     elif not shows:
@@ -193,7 +194,7 @@ def metrics(
         if unknown:
             raise ValueError(f"{version.reference} has no metric {unknown[0]!r}")
         if not shows:
-            version = models.set_metrics(version, {**given, **dict.fromkeys(remove or ())})
+            version = models.set_metrics(to_edit(reference, version), {**given, **dict.fromkeys(remove or ())})
     if shows:
         if as_json:
             print_json(version.metrics)
@@ -235,6 +236,12 @@ def set_parent(
     said = "has no parent now" if version.parent is None else f"goes on from {version.parent}"
     other = [] if before in (None, version.parent) else [before]
     print_done(version, f"{version.reference} {said}{in_place_of(other)}", as_json)
+
+
+def to_edit(reference: str, version: Version) -> str | Version:
+    """What is edited: the version that was looked at, in whose place a newer one may be by now; but a digest as it was
+    given, as an edit refuses one that several versions have."""
+    return reference if reference.startswith(DIGEST) else version
 
 
 def in_place_of(values: list[str]) -> str:
