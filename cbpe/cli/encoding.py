@@ -112,24 +112,36 @@ def decode(
     skip_special_tokens: Annotated[
         bool, typer.Option("--skip-special-tokens", help="Leave special tokens out of the text.")
     ] = False,
+    lines: Annotated[
+        bool, typer.Option("--lines", help="With --json, decode each line by itself, and print a string for each.")
+    ] = False,
     as_json: Annotated[bool, typer.Option("--json", help="Print the text of each file as a JSON string.")] = False,
     store: StoreOption = None,
 ) -> None:
     """Write the exact bytes that token ids stand for.
 
     Ids are numbers between white space, or JSON lists, one on each line. They are decoded as they come. All ids of a
-    file are one text, on however many lines: a tokenizer that puts a space before texts has it dropped from the first.
+    file are one text, on however many lines, unless --lines is given: a tokenizer that puts a space before texts has it
+    dropped from the first.
 
     \b
     Example:
       cbpe encode -t gpt2 book.txt | cbpe decode -t gpt2
       echo "[15339, 1917]" | cbpe decode -t cl100k_base
+      printf "31373\\n995\\n" | cbpe decode -t gpt2 --lines --json
     """
-    from cbpe.cli.input.token_ids import read_ids
+    from cbpe.cli.input.token_ids import lines_of_ids, read_ids
 
+    if lines and not as_json:
+        raise typer.BadParameter("only together with --json, which tells the texts apart", param_hint="--lines")
     tok = tokenizer_of(tokenizer)
     for file in files_of_ids(files):
         name = input_name(file)
+        if lines:
+            for number, ids in lines_of_ids(id_chunks(file), name):
+                texts = decoded(tok, iter([ids]), "replace", f"line {number:,} of {name}", skip_special_tokens)
+                write_bytes(json.dumps("".join(texts)).encode() + b"\n")
+            continue
         id_lists = read_ids(id_chunks(file), name)
         if as_json:
             before = b'"'

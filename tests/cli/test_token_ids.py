@@ -8,7 +8,7 @@ import re
 import pytest
 from command_line import error_of, run
 
-from cbpe.cli.input.token_ids import LONGEST_ID, read_ids
+from cbpe.cli.input.token_ids import LONGEST_ID, lines_of_ids, read_ids
 
 
 def read(data, size=None):
@@ -118,3 +118,40 @@ def test_ids_are_not_read_from_parquet(tmp_path):
     told = f"{path} is Parquet, and ids are read from text and JSON Lines alone"
     assert told in error_of("decode", "-t", "gpt2", path)
     assert "standard input is Parquet, and ids" in error_of("decode", "-t", "gpt2", stdin=path.read_bytes())
+
+
+# ---- Line by line
+
+
+@pytest.mark.parametrize("as_json", [False, True])
+def test_lines_of_ids_are_decoded_into_the_texts_that_were_encoded(tmp_path, as_json):
+    texts = ["hello world", "", "two\nlines", " \U0001f609", "caf\u00e9"]
+    path = tmp_path / "rows.jsonl"
+    path.write_text("".join(json.dumps({"text": text}) + "\n" for text in texts))
+    encoded = run("encode", "-t", "gpt2", path, "--field", "text", *(["--json"] if as_json else [])).stdout
+    assert len(encoded.splitlines()) == len(texts)
+    decoded = run("decode", "-t", "gpt2", "--lines", "--json", stdin=encoded.encode()).stdout
+    assert [json.loads(line) for line in decoded.splitlines()] == texts
+
+
+@pytest.mark.parametrize("size", [1, 2, 3, 7, 1000])
+def test_lines_are_the_same_in_any_chunks(size):
+    data = b"1 22\r\n[333, 4]\n\n []\n55555"
+    chunks = [data[at : at + size] for at in range(0, len(data), size)]
+    assert list(lines_of_ids(chunks, "x")) == [(1, [1, 22]), (2, [333, 4]), (3, []), (4, []), (5, [55555])]
+
+
+def test_a_line_that_is_no_ids_is_named(tmp_path):
+    path = tmp_path / "ids"
+    command = "decode", "-t", "gpt2", "--lines", "--json", path
+    for line, told in (
+        ("995 x", f"line 2 of {path} holds 'x', which is not a token id"),
+        ("995 99999", f"it is number 2 in line 2 of {path}"),
+    ):
+        path.write_text(f"31373\n{line}\n")
+        failed = run(*command, exit_code=1)
+        assert failed.stdout == '"hello"\n'
+        assert told in failed.stderr
+    path.write_bytes(b"31373 995\n[1 2]\n")
+    assert "on line 2" in run(*command, exit_code=1).stderr
+    assert "--lines: only together with --json" in error_of("decode", "-t", "gpt2", "--lines", path, exit_code=2)

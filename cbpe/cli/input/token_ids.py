@@ -5,8 +5,9 @@ from __future__ import annotations
 import json
 import re
 from collections.abc import Iterable, Iterator
+from itertools import count
 
-__all__ = ["read_ids"]
+__all__ = ["lines_of_ids", "read_ids"]
 
 LONGEST_ID = 64  # characters; far more than an id has
 SHOWN = 40
@@ -36,6 +37,34 @@ def read_ids(chunks: Iterable[bytes], name: str = "the input") -> Iterator[list[
         yield from json_lists(joined(beginning, chunks), name, line)
     else:
         yield from numbers(joined(beginning, chunks), name)
+
+
+def lines_of_ids(chunks: Iterable[bytes], name: str) -> Iterator[tuple[int, list[int]]]:
+    """The ids on each line, which are numbers or a JSON list, with its number; of an empty line none. ValueError, with
+    the name, for a line that is neither.
+
+    >>> list(lines_of_ids([b"15339 19", b"17\\n\\n[1917]\\n"], "a file"))
+    [(1, [15339, 1917]), (2, []), (3, [1917])]
+    """
+    parts: list[bytes] = []  # of a line that may go on
+    numbers_of_lines = count(1)
+    for chunk in chunks:
+        first, *others = chunk.split(b"\n")
+        parts.append(first)
+        if others:
+            *lines, last = b"".join(parts), *others
+            parts = [last]
+            for line, number in zip(lines, numbers_of_lines, strict=False):
+                yield number, ids_of_line(line, name, number)
+    if any(parts):
+        number = next(numbers_of_lines)
+        yield number, ids_of_line(b"".join(parts), name, number)
+
+
+def ids_of_line(line: bytes, name: str, number: int) -> list[int]:
+    if line.lstrip().startswith(b"["):
+        return list_items([line], name, number)
+    return [parsed(word, f"line {number:,} of {name}") for word in line.split()]
 
 
 def joined(first: bytes, others: Iterator[bytes]) -> Iterator[bytes]:
