@@ -14,13 +14,14 @@ if TYPE_CHECKING:
     from typing_extensions import Buffer
 
 __all__ = [
-    "LOCAL", "check_writable", "is_beside", "is_url", "missing_folder", "name_beside", "new_file",
-    "refuse_missing_folder", "refuse_url", "write_files", "write_whole",
+    "LOCAL", "check_writable", "in_home", "is_beside", "is_url", "missing_folder", "name_beside", "new_file",
+    "refuse_elsewhere", "refuse_missing_folder", "write_files", "write_whole",
 ]  # fmt: skip
 
 ANYBODY_WRITES = 0o222
 LOCAL = "file://"
 NO_FOLDER = "there is no such folder: make it first"
+FOLDER = re.compile(r"[/\\]" if os.altsep else "/")
 URL = re.compile(r"[A-Za-z][A-Za-z0-9+.-]+://")  # of one letter it is a drive, as in C://
 
 
@@ -46,18 +47,29 @@ def is_url(name: str) -> bool:
     return URL.match(name) is not None and not name.startswith(LOCAL)
 
 
-def refuse_url(path: str) -> None:
-    """ValueError for a URL where something is going to be written: only this machine's files are."""
+def refuse_elsewhere(path: str) -> None:
+    """ValueError for a URL where something is going to be written: only this machine's files are. And for a path from
+    "~", in whose place a shell has the home folder, but not within quotes, and Python never."""
     path = os.fsdecode(path)
+    home = in_home(path)
+    if home is not None:
+        raise ValueError(f"{path!r} would be in a folder that is called {FOLDER.split(path)[0]}: write {home!r}")
     if URL.match(path):
         shown = f"{path.partition('://')[0]}://..." if {*path} & {"@", "?"} else path  # without what may be a password
         raise ValueError(f"{shown!r} is a URL, and is not written to: give a name on this machine")
 
 
+def in_home(path: str) -> str | None:
+    """Where a path from "~" may have been meant to lead; None for others, and where there is a folder of that name."""
+    first, *others = FOLDER.split(path, maxsplit=1)
+    home = os.path.expanduser(path) if others and first.startswith("~") else path
+    return None if home == path or os.path.lexists(first) else home
+
+
 def refuse_no_file(path: str) -> None:
     """ValueError for a URL. OSError where there is something at a path already that is no file, or a read-only
     one."""
-    refuse_url(path)
+    refuse_elsewhere(path)
     if os.path.isdir(path):
         raise IsADirectoryError(f"cannot write {path!r}: it is a directory")
     if os.path.exists(path) and not os.path.isfile(path):  # a file would replace it

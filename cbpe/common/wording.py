@@ -121,12 +121,12 @@ def share_in_words(part: int, whole: int) -> str:
 def share_in_percent(share: float) -> str:
     """A share as tables have it: with one digit behind the point, and with two that count where that would hide it.
 
-    >>> share_in_percent(0.5), share_in_percent(0.00049), share_in_percent(0.0)
-    ('50.0%', '0.049%', '0.0%')
+    >>> share_in_percent(0.5), share_in_percent(0.0049), share_in_percent(0.00049), share_in_percent(0.0)
+    ('50.0%', '0.49%', '0.049%', '0.0%')
     """
     from math import floor, log10
 
-    decimals = -floor(log10(share)) - 1 if 0 < share < 0.001 else 1
+    decimals = -floor(log10(share)) - 1 if 0 < share < 0.01 else 1
     return f"{share:.{min(decimals, MOST_DECIMALS)}%}"
 
 

@@ -5,7 +5,7 @@ from __future__ import annotations
 import os
 import warnings
 
-from cbpe.common.atomic_files import refuse_url
+from cbpe.common.atomic_files import refuse_elsewhere
 from cbpe.common.checks import refuse_no_path
 from cbpe.common.published import EXPORTED, INDEX
 from cbpe.formats.parts import Parts
@@ -137,7 +137,7 @@ def format_of_name(path: str | os.PathLike[str], over_characters: bool = False) 
 def refuse_name(path: str) -> None:
     """ValueError for what is no name of a file that a tokenizer is written to: none at all, a folder's, a device's, one
     that is nothing but an ending, one that ends as a compressed file's, or one of a format that is only read."""
-    refuse_url(path)
+    refuse_elsewhere(path)
     folder, name = os.path.split(path)
     if not path:
         raise ValueError("the name of the file is empty: give one, as book.json")

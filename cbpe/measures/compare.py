@@ -22,7 +22,7 @@ from cbpe.measures.comparison import Comparison, TokenCounts, merge_order
 from cbpe.measures.definitions import DEFAULT_ALPHA, INTERMEDIATE
 from cbpe.measures.formulas import MergeOrder, gini, ratio, renyi_efficiency
 from cbpe.measures.rows import told_of_row
-from cbpe.measures.tallies import TokenTally, WordTally, not_encoded, tokens_of_words
+from cbpe.measures.tallies import NotEncoded, TokenTally, WordTally, not_encoded, tokens_of_words
 from cbpe.tokenizers.tokenizer import Tokenizer
 
 if TYPE_CHECKING:
@@ -85,7 +85,7 @@ def compare(
             told = about(report, name)
             try:
                 found[name] = read(reader, tokenizers, workers, by_line=parallel is not None, report=told)
-            except KeyError as error:
+            except NotEncoded as error:
                 raise KeyError(f"{name} {error.args[0]}") from None
     costs = Costs.of(found, parallel) if parallel is not None else None
     gaps = [] if costs is None else [*costs.gaps()]

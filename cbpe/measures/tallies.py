@@ -25,7 +25,7 @@ if TYPE_CHECKING:
 
     from cbpe.tokenizers.tokenizer import Tokenizer
 
-__all__ = ["TokenTally", "WordTally", "not_encoded", "tokens_of_words"]
+__all__ = ["NotEncoded", "TokenTally", "WordTally", "not_encoded", "tokens_of_words"]
 
 BATCH_CHARACTERS = 1 << 22
 WORD = r"[^\s\x1c-\x1f]+"  # white space separates words: that of str.split, as everywhere else
@@ -97,11 +97,15 @@ class TokenTally:
         self.batch, self.size = [], 0
 
 
-def not_encoded(error: KeyError, name: str) -> KeyError:
+class NotEncoded(KeyError):  # noqa: N818
+    """A tokenizer has no token for a byte of a text. (Another KeyError is that of an iterable of texts.)"""
+
+
+def not_encoded(error: KeyError, name: str) -> NotEncoded:
     """The error about a byte without a token, as the end of a sentence that begins with a corpus. Where in it the byte
     is, is not known any more."""
     reason = re.sub(r", at character [\d,]+\)", ")", error.args[0], count=1)
-    return KeyError(f"cannot be encoded by {name}: {reason}")
+    return NotEncoded(f"cannot be encoded by {name}: {reason}")
 
 
 def first_bytes(token: bytes) -> int:

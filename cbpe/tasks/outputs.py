@@ -9,7 +9,7 @@ from hashlib import sha256
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, BinaryIO
 
-from cbpe.common.atomic_files import refuse_url
+from cbpe.common.atomic_files import refuse_elsewhere
 from cbpe.common.checks import refuse_no_path
 
 if TYPE_CHECKING:
@@ -28,7 +28,7 @@ def output_path(output: str | os.PathLike[str], kind: str) -> Path:
     text = os.fsdecode(output)
     if not text:
         raise ValueError(f"'' names no {kind}: name one to write to")
-    refuse_url(text)
+    refuse_elsewhere(text)
     return Path(text)
 
 

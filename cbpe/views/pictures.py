@@ -8,7 +8,7 @@ import re
 from collections.abc import Sequence
 from typing import Any
 
-from cbpe.common.atomic_files import refuse_url
+from cbpe.common.atomic_files import refuse_elsewhere
 from cbpe.common.checks import refuse_no_path
 from cbpe.common.wording import listed, shown
 
@@ -82,7 +82,7 @@ def refuse_picture(path: str | os.PathLike[str], *, use: str, pages: tuple[str, 
     """Before there is work to lose: ImportError where matplotlib is missing, ValueError for a name that ends like no
     picture that can be drawn, nor like one of the pages. use: what matplotlib is for. Returns the ending."""
     refuse_no_path("path", path)
-    refuse_url(os.fspath(path))
+    refuse_elsewhere(os.fspath(path))
     try:
         import matplotlib.figure  # noqa: F401  whether it is there
     except ImportError as error:

@@ -430,18 +430,18 @@ def test_a_name_that_is_empty_is_no_file_and_not_the_folder_that_one_is_in(argum
     assert os.listdir(tmp_path) == ["book.txt"]
 
 
-@pytest.mark.parametrize(
-    "arguments",
-    [
-        ("train", "book.txt", "--vocab-size", 260, "-o", "s3://bucket/book.json"),
-        ("train", "book.txt", "--vocab-size", 260, "--checkpoint", "s3://bucket/book.model"),
-        ("train", "book.txt", "--vocab-size", 260, "--plot", "s3://bucket/book.svg"),
-        ("count-words", "book.txt", "-o", "s3://bucket/book.words"),
-        ("tokenize", "book.txt", "-t", "gpt2", "-o", "s3://bucket/shards"),
-        ("convert", "gpt2", "s3://bucket/gpt2.json"),
-        ("compare", "-t", "gpt2", "book.txt", "--plot", "s3://bucket/book.html"),
-    ],
-)
+WRITING = [
+    ("train", "book.txt", "--vocab-size", 260, "-o", "s3://bucket/book.json"),
+    ("train", "book.txt", "--vocab-size", 260, "--checkpoint", "s3://bucket/book.model"),
+    ("train", "book.txt", "--vocab-size", 260, "--plot", "s3://bucket/book.svg"),
+    ("count-words", "book.txt", "-o", "s3://bucket/book.words"),
+    ("tokenize", "book.txt", "-t", "gpt2", "-o", "s3://bucket/shards"),
+    ("convert", "gpt2", "s3://bucket/gpt2.json"),
+    ("compare", "-t", "gpt2", "book.txt", "--plot", "s3://bucket/book.html"),
+]
+
+
+@pytest.mark.parametrize("arguments", WRITING)
 def test_a_url_is_not_written_to_nor_taken_for_a_folder_of_that_name(arguments, tmp_path, monkeypatch):
     monkeypatch.chdir(tmp_path)
     (tmp_path / "book.txt").write_text("one text")
@@ -451,6 +451,17 @@ def test_a_url_is_not_written_to_nor_taken_for_a_folder_of_that_name(arguments, 
     assert "is a URL, and is not written to: give a name on this machine" in result.stderr
     assert not any((tmp_path / "s3:" / "bucket").iterdir())
     assert sorted(os.listdir(tmp_path)) == ["book.txt", "s3:"]
+
+
+@pytest.mark.parametrize("arguments", WRITING)
+def test_a_path_from_home_that_no_shell_has_replaced_makes_no_folder_of_that_name(arguments, tmp_path, monkeypatch):
+    monkeypatch.chdir(tmp_path)
+    (tmp_path / "book.txt").write_text("one text")
+    at_home = [str(argument).replace("s3://bucket", "~") for argument in arguments]
+    result = CliRunner().invoke(app, at_home)
+    assert result.exit_code in (1, 2)
+    assert "would be in a folder that is called ~: write " in result.stderr
+    assert os.listdir(tmp_path) == ["book.txt"]
 
 
 def test_a_folder_to_write_to_has_a_name(tmp_path, monkeypatch):

@@ -2,12 +2,13 @@
 
 import errno
 import os
+import re
 import tempfile
 from pathlib import Path
 
 import pytest
 
-from cbpe.common.atomic_files import check_writable, write_files
+from cbpe.common.atomic_files import check_writable, refuse_elsewhere, write_files, write_whole
 
 
 def test_files_are_written_and_replaced(tmp_path):
@@ -133,3 +134,19 @@ def test_a_file_is_named_that_cannot_be_made(tmp_path, monkeypatch):
     monkeypatch.setattr(tempfile, "TemporaryFile", refuse)
     with pytest.raises(PermissionError, match="no file can be made in its folder: Permission denied: 'new'"):
         check_writable("new")
+
+
+def test_a_path_from_the_home_folder_that_no_shell_has_replaced_is_refused(tmp_path, monkeypatch):
+    monkeypatch.chdir(tmp_path)
+    monkeypatch.setenv("HOME", str(tmp_path / "home"))
+    monkeypatch.setenv("USERPROFILE", str(tmp_path / "home"))
+    meant = os.path.join(str(tmp_path / "home"), "x")
+    told = re.escape(f"would be in a folder that is called ~: write {meant!r}")
+    for write in (refuse_elsewhere, check_writable, lambda path: write_whole(path, [b"x"])):
+        with pytest.raises(ValueError, match=told):
+            write("~/x")
+    assert list(tmp_path.iterdir()) == []
+    (tmp_path / "~").mkdir()
+    write_whole("~/x", [b"there is such a folder"])
+    write_whole("~x", [b"a file of that name"])
+    assert (tmp_path / "~" / "x").read_bytes() == b"there is such a folder"

@@ -429,3 +429,10 @@ def test_names_below_a_chart_are_not_drawn_over_one_another():
     # A name that is turned ends at its place: text that is anchored at its end.
     anchored = re.findall(r'<text style="[^"]*text-anchor: end[^"]*"[^>]*rotate\(-30[^>]*>([^<]*)</text>', drawn)
     assert set(names) <= set(anchored)
+
+
+def test_an_error_of_an_iterable_of_texts_comes_through():
+    texts = (row["text"] for row in [{"text": "a"}, {"txt": "b"}])
+    with pytest.raises(KeyError) as told:
+        cbpe.compare({"gpt2": cbpe.get_encoding("gpt2")}, {"english": texts})
+    assert told.value.args == ("text",)

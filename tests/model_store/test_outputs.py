@@ -49,10 +49,11 @@ def test_what_names_no_file_is_refused_and_nothing_is_written(models, tmp_path, 
     assert models.names() == ["book"]
 
 
-@pytest.mark.parametrize("name", ["", *URLS])
+@pytest.mark.parametrize("name", ["", "~/public", *URLS])
 def test_what_names_no_folder_is_refused_and_nothing_is_written(models, tmp_path, name):
     files = sorted(tmp_path.rglob("*"))
-    with pytest.raises(Refused, match=r"is empty: give one, as public|is a URL, and is not written to: name a folder"):
+    told = r"is empty: give one, as public|is called ~: write '/|is a URL, and is not written to: name a folder"
+    with pytest.raises(Refused, match=told):
         models.publish(name)
     assert sorted(tmp_path.rglob("*")) == files
 

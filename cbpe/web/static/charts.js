@@ -14,7 +14,7 @@ export const WIDEST = 680;
 
 // The figures of a measure, all with the same number of digits; more for one that is small. Shares are in percent.
 export function shownFigure(value, { whole, is_share: isShare }) {
-  if (isShare) return `${value > 0 && value < 0.001 ? (100 * value).toPrecision(2) : number(100 * value, 1)}%`;
+  if (isShare) return `${value > 0 && value < 0.01 ? (100 * value).toPrecision(2) : number(100 * value, 1)}%`;
   if (whole) return number(value);
   return value > 0 && value < 0.01 ? value.toPrecision(2) : number(value, 3);
 }
