@@ -6,6 +6,8 @@ lint-imports holds the layers of Python modules (pyproject.toml). Here Cython mo
 import ast
 import io
 import re
+import shutil
+import subprocess
 import tokenize
 from functools import cache
 
@@ -36,6 +38,18 @@ def place(path):
 
 
 # ---- Rooms
+
+
+def test_no_file_lies_at_the_top_that_no_tool_expects_there():
+    """Examples and tools make some, which are not to be checked in."""
+    git = shutil.which("git")
+    if git is None or not (ROOT / ".git").exists():
+        pytest.skip("this is no checkout")
+    listed = subprocess.run([git, "ls-files"], cwd=ROOT, capture_output=True, text=True, check=True).stdout.splitlines()
+    assert {path for path in listed if "/" not in path} == {
+        ".gitignore", ".pre-commit-config.yaml", "CHANGELOG.md", "CONTRIBUTING.md", "LICENSE", "MANIFEST.in",
+        "README.md", "SECURITY.md", "pyproject.toml", "setup.py",
+    }  # fmt: skip
 
 
 @pytest.mark.parametrize("folder", FOLDERS, ids=place)
