@@ -62,11 +62,11 @@ REFUSED = {
     ),
     "a step after ByteLevel": (
         {"pre_tokenizer": sequence(BYTE_LEVEL, {"type": "Digits", "individual_digits": True})},
-        "pre_tokenizer is .*where ByteLevel comes last",
+        r"pretokenizers\[1\] is .*behind ByteLevel, only Digits that stay together and a Split of \[0-9\]",
     ),
     "bytes before the last step": (
         {"pre_tokenizer": sequence(BYTE_LEVEL, BYTE_LEVEL)},
-        r"pretokenizers\[0\] is .*before ByteLevel, only",
+        r"pretokenizers\[1\] is .*behind ByteLevel, only",
     ),
     "an unknown behavior": (
         {"pre_tokenizer": sequence({**SPLIT, "behavior": "Kept"}, NO_REGEX)},

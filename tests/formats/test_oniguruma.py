@@ -81,6 +81,54 @@ def test_what_is_written_can_be_read(pattern):
         assert Splitter(from_oniguruma(written)).split(text) == Splitter(pattern).split(text), (pattern, written)
 
 
+MEMBERS = [
+    "a",
+    "b",
+    "-",
+    "x-z",
+    "[12]",
+    "[.,]",
+    "[^3]",
+    "[-q]",
+    "[b-]",
+    r"\s",
+    "(",
+    "|",
+    ")",
+    r"\]",
+    r"[\[\]]",
+    "&",
+    "1",
+]
+CLASSES = st.builds(
+    lambda excludes, members: f"[{excludes}{''.join(members)}]",
+    st.sampled_from(["", "^"]),
+    st.lists(st.sampled_from(MEMBERS), min_size=1, max_size=5),
+)
+BLOOM = " ?[^(\\s|[.,!?\u2026\u3002\uff0c\u3001\u0964\u06d4\u060c])]+"
+GALACTICA = r"""[\(\)\[\]\{\}]|([!"\#\$%\&'\*\+,\-\./:;<=>\?\\\^_`\|\~])\1*"""
+
+
+@given(CLASSES, st.text("abxyz123q-.,()|[]& \n", max_size=12))
+def test_a_class_within_a_class_splits_the_same_or_is_refused(found, text):
+    try:
+        read = from_oniguruma(f"{found}+")
+    except ValueError:
+        return
+    assert Splitter(read).split(text) == pieces_of_tokenizers(f"{found}+", text), read
+
+
+@pytest.mark.parametrize("pattern", [BLOOM, GALACTICA, r"(?:x|([.!?\-])\1*)|[^.!?-]+"])
+@given(text=st.text("aab .,!?(){}[]|#-\\^~\n\u00e9\u3002\u060c", max_size=20))
+def test_published_patterns_that_other_engines_do_not_take_split_the_same(pattern, text):
+    assert Splitter(from_oniguruma(pattern)).split(text) == pieces_of_tokenizers(pattern, text)
+
+
+def test_classes_of_published_patterns_are_read():
+    assert from_oniguruma(BLOOM) == " ?[^(\\s|.,!?\u2026\u3002\uff0c\u3001\u0964\u06d4\u060c)]+"
+    assert from_oniguruma(r"([!?\]])\1*") == r"(?:[!]+|[?]+|[\]]+)"
+
+
 @pytest.mark.parametrize("name", patterns.__all__)
 def test_the_named_patterns_come_back_to_the_letter(name):
     pattern = getattr(patterns, name)
@@ -118,6 +166,11 @@ def test_what_differs_is_rewritten(pattern, written):
         ("^a", "an anchor"),
         (r"[\z]", "the escape"),
         ("[[:alpha:]]", "in a class"),
+        ("[a[^b]]", "in a class"),  # which is all but b, and no member of the other
+        ("[a-[b]]", "in a class"),
+        (r"(a)([!?])\1*", "the escape"),  # the first group is another one
+        (r"([^!])\1*", "the escape"),
+        (r"([a-c])\1*", "the escape"),
         ("[a&&b]", "in a class"),
         ("(?<!a)b", "a group of this kind"),
         ("(?>ab)", "a group of this kind"),

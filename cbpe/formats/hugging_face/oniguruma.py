@@ -1,8 +1,8 @@
 """Split patterns in the syntax of Oniguruma, by which Hugging Face's tokenizers split, and in cbpe's.
 
 What the compiled splitter knows means the same in both, but for some things that are rewritten here, or refused: `$`
-and `\\z`, `{n,m}+` and `(?>..)`, `{n}?`, the flags s and m, \\pL, \\U, \\x from 80 on, \\x{4e00}, and ignoring the case
-of letters that fold to one.
+and `\\z`, `{n,m}+` and `(?>..)`, `{n}?`, the flags s and m, \\pL, \\U, \\x from 80 on, \\x{4e00}, classes within
+classes, `([!?])\\1*`, and ignoring the case of letters that fold to one.
 """
 
 from __future__ import annotations
@@ -21,7 +21,8 @@ __all__ = ["from_oniguruma", "to_oniguruma"]
 MAX_LENGTH = 20_000
 MAX_QUOTED = 80
 
-CLASS = r"\[(?:\\.|[^\\\]])*\]"
+INNER_CLASS = r"\[(?:\\.|[^\\\[\]])*\]"
+CLASS = rf"\[(?:\\.|{INNER_CLASS}|[^\\\[\]])*\]"
 ESCAPE = r"\\(?:[pP](?:\{\^?\w*\}|\w)|x[0-9a-fA-F]{2}|x\{[0-9a-fA-F]{1,8}\}|u[0-9a-fA-F]{4}|U[0-9a-fA-F]{8}|.)"
 COUNT = r"\{\d+(?:,\d*)?\}"
 SINGLE = rf"{CLASS}|{ESCAPE}|[^\\\[\](){{}}|?*+^$]"
@@ -30,6 +31,12 @@ TOKEN = re.compile(
     rf"|(?P<class>{CLASS})|(?P<escape>{ESCAPE})|(?P<repeat>{COUNT}[?+]?)|(?P<flags>\(\?[ims]+[:)])|(?P<other>.)",
     re.DOTALL,
 )
+WITHIN = re.compile(rf"\\.|(?P<inner>{INNER_CLASS})", re.DOTALL)
+# One character, any number of times: a group that is the first of its pattern, and what refers to it.
+RUN = re.compile(rf"\((?P<class>{INNER_CLASS})\)\\1\*", re.DOTALL)
+IN_CLASSES = ("\\", "[", "]", "^", "-")  # what means something there
+CAPTURES = re.compile(r"\\.|(?P<group>\((?!\?))", re.DOTALL)
+MEMBER = re.compile(r"\\(?P<sign>[^\w\s])|(?P<plain>[^\\\[\]^\-&])", re.DOTALL)
 ESCAPE_IN_CLASS = re.compile(ESCAPE, re.DOTALL)
 # Where case is ignored, Oniguruma takes these letters for the one character that they fold with: a sharp s, a ligature.
 IGNORES_CASE = re.compile(r"\(\?[ms]*i", re.IGNORECASE)
@@ -45,7 +52,7 @@ def from_oniguruma(pattern: str) -> str:
     if len(pattern) > MAX_LENGTH:
         raise ValueError(f"it has {len(pattern):,} characters: at most {MAX_LENGTH:,} are read")
     refuse_folding(pattern)
-    found = translated(pattern)
+    found = translated(without_reference(pattern))
     refuse_unportable(found)
     refuse_empty(found)
     return found
@@ -61,7 +68,7 @@ def translated(pattern: str) -> str:
         elif text == r"\z":
             parts.append("$")
         elif kind in ("class", "escape"):
-            parts.append(read_escapes(text))
+            parts.append(read_escapes(flattened(text) if kind == "class" else text))
         elif kind == "repeat" and (text.endswith("}+") or (text.endswith("}?") and "," not in text)):
             raise ValueError(
                 f"Oniguruma takes {text!r} for a repetition of a repetition: write (?:..{text[:-1]}){text[-1]}"
@@ -78,6 +85,41 @@ def translated(pattern: str) -> str:
         else:
             parts.append(text)
     return "".join(parts)
+
+
+def flattened(text: str) -> str:
+    """A class with the members of those within it, which Oniguruma takes for members of its own; a class that excludes,
+    and one beside a hyphen, which could be a range then, are left where they are.
+
+    >>> flattened(r"[^(\\s|[.,])]")
+    '[^(\\\\s|.,)]'
+    """
+
+    def members(found: re.Match[str]) -> str:
+        inner = found["inner"]
+        if inner is None or "&&" in text or inner[1:2] in ("^", ":", "]"):
+            return found[0]
+        hyphens = text[found.start()], text[found.end() + 1], inner[1:2], inner[-2:-1]
+        return inner if "-" in hyphens else inner[1:-1]
+
+    return text[0] + WITHIN.sub(members, text[1:])
+
+
+def without_reference(pattern: str) -> str:
+    """The pattern with runs of each of some characters in place of a reference to a group of these.
+
+    >>> without_reference(r"([!?])\\1*| ")
+    '(?:[!]+|[?]+)| '
+    """
+    run = RUN.search(pattern)
+    if run is None or any(each["group"] for each in CAPTURES.finditer(pattern, 0, run.start())):
+        return pattern
+    members = list(MEMBER.finditer(run["class"], 1, len(run["class"]) - 1))
+    if not members or sum(len(each[0]) for each in members) != len(run["class"]) - 2:
+        return pattern  # a range, a kind of characters, or all but some
+    signs = dict.fromkeys(each["sign"] or each["plain"] for each in members)
+    runs = "|".join(rf"[\{sign}]+" if sign in IN_CLASSES else f"[{sign}]+" for sign in signs)
+    return f"{pattern[: run.start()]}(?:{runs}){pattern[run.end() :]}"
 
 
 def to_oniguruma(pattern: str) -> str:

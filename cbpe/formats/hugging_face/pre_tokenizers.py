@@ -7,6 +7,7 @@ import re
 from cbpe._core.analysis.coverage import covers_all_text
 from cbpe._core.analysis.one_pattern import one_pattern
 from cbpe._core.splitting.split import PatternNotSupported, Splitter
+from cbpe.common.wording import shown
 from cbpe.formats.gpt2 import PATTERNS
 from cbpe.formats.hugging_face.normalizers import expression
 from cbpe.formats.hugging_face.values import as_list, fields, flag, flattened, kind_of, refuse
@@ -16,7 +17,10 @@ from cbpe.text.unicode_versions import NUMERIC, PUNCTUATION, WORD
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
+    from collections.abc import Iterable
     from typing import Any
+
+    Steps = list[tuple[str, Any]]
 
 __all__ = [
     "byte_level",
@@ -25,7 +29,9 @@ __all__ = [
     "read_byte_level",
     "read_plain_pre_tokenizer",
     "read_pre_tokenizer",
+    "refuse_joined_digits",
     "steps_of",
+    "takes_digits_apart",
     "written_plain_pre_tokenizer",
     "written_pre_tokenizer",
 ]
@@ -36,6 +42,7 @@ CLIP_PATTERN = re.compile(
     r"((?:<\\\|\w+\\\|>\|)*)" + re.escape(r"'s|'t|'re|'ve|'m|'ll|'d|[\p{L}]+|[\p{N}]|[^\s\p{L}\p{N}]+")
 )
 CLIP_WORDS = r"'(?:[sdmt]|ll|ve|re)|\p{L}+|\p{N}|[^\s\p{L}\p{N}]+"
+DIGITS = re.compile(r"(?:\[0-9\])+")
 MAX_STEPS = 50
 KNOWN = "Split, Digits, Punctuation, Whitespace, WhitespaceSplit and BertPreTokenizer"
 
@@ -43,13 +50,14 @@ KNOWN = "Split, Digits, Punctuation, Whitespace, WhitespaceSplit and BertPreToke
 def read_pre_tokenizer(value: object) -> tuple[str | None, dict[str, Any]]:
     """The split pattern, and what processing has besides: whether a space is put before each piece ("prefix_space"),
     and the steps that split before the pattern does ("splits")."""
-    steps = flattened(value, "pre_tokenizer", "pretokenizers")
-    if not steps or kind_of(steps[-1][1], steps[-1][0]) != "ByteLevel":
-        refuse("pre_tokenizer", value, "only byte-level BPE is supported, where ByteLevel comes last")
-    path, last = steps.pop()
+    steps, (path, last), behind = around_byte_level(value)
     prefix_space, use_regex = read_byte_level(last, path)
     pattern = GPT2_SPLIT_PATTERN if use_regex else None
     splits = [checked_split(step, where) for where, step in steps]
+    parts = [checked_split(step, where) for where, step in behind if is_of_digits(step, where, prefix_space)]
+    if parts:
+        splits += [*([written_split(pattern)] if pattern is not None else []), *parts]
+        pattern = None
     processing: dict[str, Any] = {"prefix_space": True} if prefix_space else {}
     if len(splits) > MAX_STEPS:
         raise ValueError(f"the pre-tokenizer has {len(splits):,} steps: at most {MAX_STEPS} are supported")
@@ -59,6 +67,46 @@ def read_pre_tokenizer(value: object) -> tuple[str | None, dict[str, Any]]:
     if splits:
         processing["splits"] = splits
     return pattern, processing
+
+
+def around_byte_level(value: object) -> tuple[Steps, tuple[str, Any], Steps]:
+    """The steps before ByteLevel, that one, and those behind it. ValueError without it."""
+    steps = flattened(value, "pre_tokenizer", "pretokenizers")
+    at = next((i for i, (where, step) in enumerate(steps) if kind_of(step, where) == "ByteLevel"), None)
+    if at is None:
+        refuse("pre_tokenizer", value, "only byte-level BPE is supported, with ByteLevel behind other steps")
+    return steps[:at], steps[at], steps[at + 1 :]
+
+
+def is_of_digits(step: Any, path: str, prefix_space: bool) -> bool:
+    """Whether a step behind ByteLevel splits at digits of ASCII, which are the same before it. ValueError for one that
+    does something else there, where each character is a byte; but for Digits, of which takes_digits_apart tells.
+
+    Falcon's files have both kinds.
+    """
+    kind = kind_of(step, path)
+    checked = checked_split(step, path) if kind in ("Split", "Digits") else {}
+    is_split = kind == "Split" and (checked["behavior"], checked["invert"]) == ("Isolated", False)
+    splits_digits = is_split and DIGITS.fullmatch(checked["pattern"].get("Regex", "")) is not None
+    keeps_digits = kind == "Digits" and not checked["individual_digits"]
+    if prefix_space or not (splits_digits or keeps_digits):
+        refuse(path, step, "behind ByteLevel, only Digits that stay together and a Split of [0-9] are supported")
+    return splits_digits
+
+
+def takes_digits_apart(value: object) -> bool:
+    """Whether digits and other bytes are taken apart behind ByteLevel, where characters stand for bytes, and some that
+    are no digits in a text are shown as such: 0xB2, which ends a letter of Cyrillic, as a superscript two. That changes
+    nothing if no merge joins the two."""
+    return any(kind_of(step, where) == "Digits" for where, step in around_byte_level(value)[2])
+
+
+def refuse_joined_digits(merges: Iterable[tuple[str, str]]) -> None:
+    """ValueError for a merge of characters that stand for bytes, some of them digits and others not."""
+    for number, (left, right) in enumerate(merges):
+        if len(set(map(str.isnumeric, left + right))) > 1:
+            reason = "joins digits and other bytes, which the Digits behind ByteLevel take apart"
+            raise ValueError(f"model.merges[{number}] is {shown(f'{left} {right}')}: it {reason}")
 
 
 def read_plain_pre_tokenizer(value: object) -> tuple[str | None, dict[str, Any]]:

@@ -23,7 +23,7 @@ from cbpe.formats.hugging_face.model import (
 )
 from cbpe.formats.hugging_face.normalizers import read_normalizer
 from cbpe.formats.hugging_face.post_processors import read_post_processor, template_ids
-from cbpe.formats.hugging_face.pre_tokenizers import read_pre_tokenizer
+from cbpe.formats.hugging_face.pre_tokenizers import read_pre_tokenizer, refuse_joined_digits, takes_digits_apart
 from cbpe.formats.hugging_face.processing import refuse_taken_space
 from cbpe.formats.hugging_face.values import fields, kinds_in, refuse
 from cbpe.formats.parts import Parts
@@ -112,6 +112,10 @@ def read(content: Any) -> Parts:
     processing.update(read_post_processor(content.get("post_processor")))
     read_decoder(content.get("decoder"))
     vocab, merges, whole_pieces = read_model(model)
+    if takes_digits_apart(content.get("pre_tokenizer")):
+        if whole_pieces:
+            refuse("model.ignore_merges", True, "with Digits behind ByteLevel, only false is supported")
+        refuse_joined_digits(pair_of_merge(merge, i) for i, merge in enumerate(merges))
     added_tokens, flags = read_added_tokens(content.get("added_tokens", []), vocab)
     processing.update(flags)
     refuse_taken_space(processing)

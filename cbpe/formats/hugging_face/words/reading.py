@@ -11,7 +11,11 @@ from cbpe._core.conversion.words import BEGIN_MARK, END_MARK, vocabulary_of_word
 from cbpe._core.vocabulary.vocabulary import Vocabulary
 from cbpe.formats.gpt2 import CHARACTER_TO_BYTE
 from cbpe.formats.hugging_face.model import pair_of_merge, refuse_as_ordinary
-from cbpe.formats.hugging_face.pre_tokenizers import read_plain_pre_tokenizer, read_pre_tokenizer
+from cbpe.formats.hugging_face.pre_tokenizers import (
+    read_plain_pre_tokenizer,
+    read_pre_tokenizer,
+    takes_digits_apart,
+)
 from cbpe.formats.hugging_face.values import flag, kinds_in, refuse, text_of
 from cbpe.formats.hugging_face.words.settings import MAX_AFFIX, read_words_decoder
 
@@ -35,6 +39,8 @@ def read_words(content: dict[str, Any]) -> tuple[str | None, dict[str, Any], tup
     alphabet = "bytes" if over_bytes else "characters"
     read = read_pre_tokenizer if over_bytes else read_plain_pre_tokenizer
     pattern, processing = read(content.get("pre_tokenizer"))
+    if over_bytes and takes_digits_apart(content.get("pre_tokenizer")):
+        refuse("pre_tokenizer", content["pre_tokenizer"], "over words, Digits behind ByteLevel are not supported")
     if flag(model, "model", "ignore_merges", False):
         refuse("model.ignore_merges", True, "over words and characters, only false is supported")
     unknown = model.get("unk_token")
