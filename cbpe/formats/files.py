@@ -61,9 +61,12 @@ def refuse_other_kinds(start: bytes) -> None:
     """ValueError that says what a file is by its first bytes: empty, compressed, an archive, a database, UTF-16."""
     # A file of a known format never needs these.
     from cbpe.corpus.stored_bytes import IN_OTHER_ENCODINGS, SIGNS, ZIP, ZIPPED
+    from cbpe.formats.gpt2 import CODES, holds_codes
 
     if not start:
         raise ValueError("the file is empty")
+    if holds_codes(start):
+        raise ValueError(CODES)
     for sign, (program, _) in SIGNS.items():
         if start.startswith(sign):
             raise ValueError(f"the file is compressed by {program}: decompress it first")

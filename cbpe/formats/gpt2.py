@@ -37,6 +37,15 @@ BYTE_TO_CHARACTER |= {byte: chr(0x100 + i) for i, byte in enumerate(HIDDEN_BYTES
 CHARACTER_TO_BYTE = {character: byte for byte, character in BYTE_TO_CHARACTER.items()}
 
 
+# The merges of subword-nmt, and those of fastBPE, which has a number behind each.
+CODES_START = re.compile(rb"(?:#version[^\n]*\n)?\S+ \S+(?: \d+)?\r?\n")
+CODE_THAT_ENDS = re.compile(rb"^\S+ \S+</w>(?: \d+)?\r?$", re.MULTILINE)
+CODES = (
+    "these are merges over words, as subword-nmt, fastBPE and CLIP have them, and the ids are in another "
+    "file: load the tokenizer.json of this tokenizer, as transformers saves that of a fast tokenizer"
+)
+
+
 def spell(token: bytes) -> str:
     """A token as GPT-2's files write it: b" the" -> "\\u0120the" """
     return "".join(BYTE_TO_CHARACTER[byte] for byte in token)
@@ -87,9 +96,16 @@ def may_be_half(file: File) -> bool:
 def load(file: File) -> Parts:
     """The parts in the two files, of which one is given. ValueError where the other is not beside it."""
     own, other = (0, 1) if file.looks_like_json else (1, 0)
+    if other == 0 and holds_codes(file.start):
+        raise ValueError(CODES)
     partner = find_partner(file.path, own, other)
     contents, names = (file.data, read_whole(partner)), (os.path.basename(file.path), os.path.basename(partner))
     return loads(contents[own], contents[other], (names[own], names[other]))
+
+
+def holds_codes(start: bytes) -> bool:
+    """Whether a file begins with merges over words, of which some end a word."""
+    return CODES_START.match(start) is not None and CODE_THAT_ENDS.search(start) is not None
 
 
 def find_partner(path: str, own: int, other: int) -> str:

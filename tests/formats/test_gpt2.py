@@ -1,6 +1,7 @@
 """GPT-2's own two files: read, written, and refused where they do not fit each other."""
 
 import json
+import re
 
 import pytest
 from hypothesis import given
@@ -222,3 +223,26 @@ def test_ids_that_are_given_twice_are_refused(tmp_path):
     (tmp_path / "encoder.json").write_bytes(encoder_json(**{"<|endoftext|>": 258}))
     with pytest.raises(ValueError, match=r"gives the id 258 to '\u0120the' and to '<\|endoftext\|>'"):
         cbpe.GPT2Tokenizer.from_files(tmp_path / "encoder.json", tmp_path / "vocab.bpe")
+
+
+@pytest.mark.parametrize(
+    "codes",
+    [
+        b"#version: 0.2\nt h\nth e</w>\ni n\n",
+        b"t h\r\nth e</w>\r\n",
+        b"t h 1234\nth e</w> 900\n",
+        "\u00e9 t 12\n\u00e9t \u00e9</w> 3\n".encode(),
+    ],
+)
+def test_merges_over_words_are_named_and_their_ids_are_said_to_be_elsewhere(tmp_path, codes):
+    path = tmp_path / "bpe.codes"
+    path.write_bytes(codes)
+    told = (
+        "these are merges over words, as subword-nmt, fastBPE and CLIP have them, .*: load the tokenizer.json of this"
+    )
+    with pytest.raises(ValueError, match=told):
+        cbpe.load(path)
+    assert re.search(told, cbpe.inspect(path).refused)
+    (tmp_path / "encoder.json").write_text("{}")  # beside it, as GPT-2's would be
+    with pytest.raises(ValueError, match=told):
+        cbpe.load(path)
