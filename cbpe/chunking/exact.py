@@ -59,9 +59,9 @@ class Chunker:
         end = self.borders.end_of_first(start)
         n = self.count(start, end)
         if n > self.budget:
-            what = f"{shown(self.text[start:end])}, at character {start}, is {number_of(n, 'token')}"
+            what = f"{shown(self.text[start:end])}, at character {start:,}, is {number_of(n, 'token')}"
             left = number_of(self.budget, "token")
-            raise ValueError(f"max_tokens leaves {left} for a chunk, but {what} and is not to be cut")
+            raise ValueError(f"{what} and is not to be cut, but max_tokens leaves {left} for a chunk")
         return end
 
     def end_of_chunk(self, start: int, covered: int, stop: int) -> int | None:

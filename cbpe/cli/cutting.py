@@ -38,6 +38,7 @@ if TYPE_CHECKING:
 app = new_app(add_completion=False)
 
 LEAST_CELLS = 12  # of a terminal, for the text of a chunk
+NUMBERS = ("max_tokens", "overlap")  # of options
 
 MaxTokensOption = Annotated[
     int,
@@ -80,8 +81,8 @@ def truncate(
     for reader, text in texts_of(readers(files, field, errors, missing), enough):
         try:
             kept = tok.truncate(text, max_tokens, allowed, (), add_special_tokens=template, side=side)
-        except KeyError as error:
-            raise reader.of_text(error) from None
+        except (KeyError, ValueError) as error:
+            raise with_place(error, reader, may_be_several(files, field)) from None
         write_bytes(json.dumps(kept).encode() + b"\n" if as_json else kept.encode())
 
 
@@ -124,12 +125,20 @@ def split(
     for reader, text in texts_of(readers(files, field, errors, missing), None):
         try:
             rows = chunks_of(tok, text, max_tokens, overlap, allowed, template)
-        except KeyError as error:
-            raise reader.of_text(error) from None
+        except (KeyError, ValueError) as error:
+            raise with_place(error, reader, may_be_several(files, field)) from None
         if as_json:
             print_rows(rows, in_one_line=may_be_several(files, field))
             continue
         print_chunks(rows)
+
+
+def with_place(error: KeyError | ValueError, reader: Reader, several: bool) -> KeyError | ValueError:
+    """The error about one of several texts with its place; about a number, with which its message begins, and about the
+    only text, as it is."""
+    if isinstance(error, KeyError):
+        return reader.of_text(error)
+    return reader.of_text(error) if several and not str(error).startswith(NUMBERS) else error
 
 
 def print_chunks(rows: list[dict[str, int | str]]) -> None:

@@ -9,7 +9,7 @@ from types import EllipsisType
 from typing import TYPE_CHECKING, Any, Literal, cast, overload
 
 from cbpe._core.vocabulary.vocabulary import Vocabulary
-from cbpe.common.checks import N_BYTES, merges_asked
+from cbpe.common.checks import N_BYTES, checked_flag, merges_asked
 from cbpe.common.garbage import without_collecting
 from cbpe.common.progress import ProgressCallback
 from cbpe.common.public import public
@@ -220,6 +220,7 @@ def train(
     b' lowe'
     """
     refuse_seconds(checkpoint, checkpoint_seconds)
+    verbose = checked_flag("verbose", verbose)
     if is_over_characters(alphabet, characters):
         refuse_options_for_bytes(pattern, initial, checkpoint)
         return train_characters(

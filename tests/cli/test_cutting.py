@@ -2,6 +2,7 @@
 
 import json
 import os
+import re
 import subprocess
 import sys
 from contextlib import suppress
@@ -82,6 +83,18 @@ def test_the_beginning_of_a_chunk_ends_within_no_escape():
 def test_several_texts_are_refused_where_nothing_would_tell_them_apart(texts, command, given):
     told = error_of(command, "-t", "gpt2", "-n", "8", *given, exit_code=2)
     assert "Invalid value for FILE: several texts: give --json, which tells them apart, or one text" in told
+
+
+def test_a_text_that_cannot_be_cut_is_named_by_its_file_and_line(tmp_path):
+    path = tmp_path / "rows.jsonl"
+    path.write_text('{"text": "hello"}\n{"text": "a \U0001f468\u200d\U0001f469\u200d\U0001f467"}\n', encoding="utf-8")
+    failed = run("split", "-t", "gpt2", "-n", 4, "--field", "text", path, "--json", exit_code=1)
+    assert failed.stdout.count("\n") == 1
+    assert re.search(
+        rf"^cbpe: {re.escape(str(path))}, line 2: '.*', at character 2, is \d+ tokens and is not to be cut",
+        failed.stderr,
+    )
+    assert "but --max-tokens leaves 4 tokens for a chunk" in failed.stderr
 
 
 @pytest.mark.parametrize("overlap", ["x", "-1", "1.5"])

@@ -424,3 +424,8 @@ def test_a_pattern_that_is_not_compiled_says_so_and_why():
     with warnings.catch_warnings():
         warnings.simplefilter("error")
         cbpe.train(["aab aab"], 257, pattern=r"\b\w+\b|\W")
+
+
+def test_what_verbose_is_has_to_be_said_by_a_flag():
+    with pytest.raises(TypeError, match="verbose must be True or False, not 'no'"):
+        cbpe.train("low lower", 258, verbose="no")

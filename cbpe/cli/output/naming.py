@@ -10,6 +10,7 @@ __all__ = ["IN_OPTIONS", "OPTIONS", "of_options"]
 IN_OPTIONS = {
     "for that format, load the version, and tok.save(path)": "cbpe convert REF FILE writes that format",
     "count again with a lower min_count": "count again with a lower --min-count",
+    "but max_tokens leaves": "but --max-tokens leaves",
     "set errors to 'replace'": "give --errors replace",
     "cut_documents is True": "--cut-documents is given",
     "cbpe.from_transformers takes them over from": "in Python, cbpe.from_transformers takes them over from",
