@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import re
 from collections.abc import Callable, Iterable, Iterator
 from itertools import islice, pairwise
 from typing import Any
@@ -29,6 +30,7 @@ __all__ = [
 ]
 
 SHOWN_FIELDS = 10  # in a message
+HALF = re.compile("[\ud800-\udfff]")
 PRIVATE_USE = range(0xF0000, 0x10FFFE)  # characters that nearly no text has
 # What has to be held in memory at once, a line of JSON Lines or a column of a row group of Parquet, may be so large, or
 # some times as large as the file: a small file that is compressed may hold one without end.
@@ -135,6 +137,8 @@ def decoded_line(
     text = field_of(whole, place, field)
     if of_line.replaced:
         repairs.replaced += replaced_in(line, text, place, field)
+    if not text.isascii():
+        repairs.halves += len(HALF.findall(text))
     return whole, text
 
 

@@ -148,6 +148,7 @@ class Reader:
                 yield from self._numbered(item, self._file.texts())
                 self.nulls.skipped += self._file.nulls.skipped
                 self.repairs.replaced += self._file.repairs.replaced
+                self.repairs.halves += self._file.repairs.halves
                 self._done, self._file = self.done_bytes, None
             elif self.field is not None and is_open_file(item):
                 name = name_of_open(item, "the text")
@@ -172,8 +173,9 @@ class Reader:
 
     def tell_of_repairs(self) -> None:
         """The UserWarning about bytes that were replaced, which comes when all is read: also for who stops before."""
-        of_file = self._file.repairs.replaced if self._file else 0
-        tell_of_changes({"replaced": self.repairs.replaced + of_file}, self.place)
+        both = [self.repairs, *([self._file.repairs] if self._file else [])]
+        counts = {"replaced": sum(each.replaced for each in both), "halves": sum(each.halves for each in both)}
+        tell_of_changes(counts, self.place)
 
     def as_row(self) -> dict[str, int]:
         """What a row of results says of null texts and of bytes that are not UTF-8: nothing, unless it was asked to
@@ -245,8 +247,13 @@ def changes_counted(errors: str, missing: str) -> list[str]:
 
 
 def tell_of_changes(counts: Mapping[str, Any], where: str = "") -> None:
-    """A UserWarning for skipped texts, and one for replaced bytes. where: in which file or files."""
-    for name, in_words in (("skipped", skipped_in_words), ("replaced", replaced_in_words)):
+    """A UserWarning for skipped texts, one for replaced bytes, and one for halves of surrogate pairs. where: in which
+    file or files."""
+    for name, in_words in (
+        ("skipped", skipped_in_words),
+        ("replaced", replaced_in_words),
+        ("halves", halves_in_words),
+    ):
         if counts.get(name):
             warn(in_words(counts[name], where))
 
@@ -259,6 +266,12 @@ def skipped_in_words(n: int, where: str = "") -> str:
 def replaced_in_words(n: int, where: str = "") -> str:
     """What is said of bytes that are not UTF-8 and were replaced: how often, and in which file or files."""
     return f"put U+FFFD in {number_of(n, 'place')} for bytes that are not UTF-8{where and f', in {where}'}"
+
+
+def halves_in_words(n: int, where: str = "") -> str:
+    """What is said of halves of surrogate pairs in JSON: how many, and in which file or files."""
+    of = "for half of a surrogate pair" if n == 1 else "for halves of surrogate pairs"
+    return f"put U+FFFD in {number_of(n, 'place')} {of}{where and f', in {where}'}"
 
 
 def no_text(item: object, i: int) -> str:

@@ -38,6 +38,7 @@ PARQUET = b"PAR1"
 COUNTS_BEGIN = b"\x89cbpeWC\n"  # a file of word counts (WordCounts.save)
 ZIP, ZIPPED = b"PK\x03\x04", "a zip archive, as .docx and .npz are too: unpack it first, and name its files"
 ARROW = "Arrow (Feather): write it as Parquet, as pyarrow.parquet.write_table does, and name its column"
+ARROW_STREAM = re.compile(rb"\xff{4}..\0\0", re.DOTALL)  # a sign, and how long the schema is
 # Byte order marks -> what is said of a file that begins with one. That of UTF-32 begins as that of UTF-16 does.
 IN_OTHER_ENCODINGS = {
     mark: f"is {name}, as its first {n_bytes} bytes say: convert it to UTF-8 first"
@@ -52,7 +53,7 @@ OTHER_KINDS = {
     COUNTS_BEGIN: "is no text, but word counts, which are known by the ending .words: rename it so",
     ZIP: f"is no text, but {ZIPPED}",
     PARQUET: "is no text, but Parquet: name a file that ends in .parquet",
-    **dict.fromkeys((b"ARROW1", b"\xff\xff\xff\xff"), f"is no text, but {ARROW}"),
+    b"ARROW1": f"is no text, but {ARROW}",
     b"%PDF-": "is no text, but a PDF: convert it to text first",
     **{
         sign: f"is no text, but {what}: name files of text"
@@ -104,6 +105,8 @@ def is_tar_header(data: bytes) -> bool:
 def refuse_other_kinds(data: bytes, name: str) -> None:
     """ValueError for what is no UTF-8 and begins as a compressed file, whose name does not say so, or as another that
     holds no text in UTF-8."""
+    if ARROW_STREAM.match(data):
+        raise ValueError(f"{name} is no text, but {ARROW}")
     for sign, kind in OTHER_KINDS.items():
         if data.startswith(sign):
             raise ValueError(f"{name} {kind}")
@@ -127,10 +130,16 @@ class Repairs:
     def __init__(self, errors: str) -> None:
         self.errors = errors
         self.replaced = 0  # how many U+FFFD were put
+        self.halves = 0  # in place of how many halves of surrogate pairs, which JSON may have, there will be U+FFFD too
 
     def as_row(self) -> dict[str, int]:
         """What a row of results says of them: nothing, unless they may be replaced."""
-        return {"replaced": self.replaced} if self.errors == "replace" else {}
+        return {"replaced": self.total} if self.errors == "replace" else {}
+
+    @property
+    def total(self) -> int:
+        """How many U+FFFD the texts have that were not in them."""
+        return self.replaced + self.halves
 
     def made_of(self, data: bytes, final: bool = True) -> tuple[str, int]:
         """The text of some bytes, and how many of them it is of: all, unless they are not the final ones and end within

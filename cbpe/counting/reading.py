@@ -82,7 +82,7 @@ class Texts:
             self.limit = span.size
             yield file
             self.skipped += file.nulls.skipped
-            self.replaced += file.repairs.replaced
+            self.replaced += file.repairs.total
             span.source.refuse_changed()
             self.done, self.file = self.done + span.size, None
 

@@ -135,7 +135,7 @@ class TaskCounts(Tally):
     def words_on_lines(self, span: Span) -> Iterable[Any]:
         file = span.open(None, self.options.errors)
         yield from counted_lines(span, file)
-        self.replaced += file.repairs.replaced
+        self.replaced += file.repairs.total
 
     def with_text_bytes(self, words: Iterable[Any]) -> Iterable[Any]:
         for data, lengths, counts in words:

@@ -143,7 +143,7 @@ class Encoded:
                     self.add_batch(batch)
                     tell_so_far(batch.position)
         self.skipped += file.nulls.skipped
-        self.replaced += file.repairs.replaced
+        self.replaced += file.repairs.total
         span.source.refuse_changed()
         tell(0, 0, span.size - told)
 

@@ -219,8 +219,7 @@ def train(
     >>> train("low lower lowest", 260, initial=tok).vocab[259]
     b' lowe'
     """
-    refuse_seconds(checkpoint, checkpoint_seconds)
-    verbose = checked_flag("verbose", verbose)
+    check_how_it_is_told(verbose, checkpoint, checkpoint_seconds)
     if is_over_characters(alphabet, characters):
         refuse_options_for_bytes(pattern, initial, checkpoint)
         return train_characters(
@@ -278,8 +277,9 @@ def with_processing_of_initial(
     return cast("HuggingFaceTokenizer", found)
 
 
-def refuse_seconds(checkpoint: object, seconds: object) -> None:
-    """ValueError for how often a checkpoint is written, where there is none."""
+def check_how_it_is_told(verbose: bool, checkpoint: object, seconds: object) -> None:
+    """TypeError where verbose is no flag. ValueError for how often a checkpoint is written, where there is none."""
+    checked_flag("verbose", verbose)
     if checkpoint is None and seconds != CHECKPOINT_SECONDS:
         raise ValueError(f"checkpoint_seconds is {shown(seconds)}, and there is no checkpoint to write: pass one")
 

@@ -159,3 +159,19 @@ def test_a_byte_order_mark_before_words_on_lines_is_in_none_of_them(tmp_path):
     path.write_bytes(b"\xef\xbb\xbflow\t3\n\xef\xbb\xbfhigh\t2\n")
     cbpe.count_corpus(path, tmp_path / "a.words", counts=True)
     assert dict(cbpe.WordCounts.load(tmp_path / "a.words")) == {b"low": 3, b"\xef\xbb\xbfhigh": 2}
+
+
+@pytest.mark.parametrize("errors", ["strict", "replace"])
+def test_halves_of_surrogate_pairs_in_json_are_told_and_counted_as_replaced_where_that_may_be(tmp_path, errors):
+    path = tmp_path / "rows.jsonl"
+    path.write_text('{"text": "a\\ud800b \\ude00"}\n{"text": "\\ud83d\\ude00 is a whole one"}\n')
+    told = rf"^put U\+FFFD in 2 places for halves of surrogate pairs, in {re.escape(str(path))}$"
+    enc, reading = cbpe.get_encoding("gpt2"), {"field": "text", "errors": errors}
+    with pytest.warns(UserWarning, match=told):
+        counts = cbpe.count_words(path, **reading)
+    assert counts == cbpe.count_words(["a\ufffdb \ufffd", "\U0001f600 is a whole one"])
+    with pytest.warns(UserWarning, match=told):
+        row = cbpe.compare({"gpt2": enc}, {"rows": path}, **reading).rows[0]
+    assert row.get("replaced") == (2 if errors == "replace" else None)
+    manifest = cbpe.tokenize(path, enc, tmp_path / "shards", **reading)
+    assert manifest.get("replaced") == (2 if errors == "replace" else None)
