@@ -16,6 +16,7 @@ from typing import TYPE_CHECKING, Any
 from cbpe._core.counting.count import PieceCounter
 from cbpe._core.splitting.split import Splitter
 from cbpe._core.text.utf8 import utf8
+from cbpe.common.wording import shortened
 from cbpe.text.added_tokens import Sighting
 from cbpe.text.streams import TextParts
 
@@ -31,6 +32,7 @@ BATCH_CHARACTERS = 1 << 22
 WORD = r"[^\s\x1c-\x1f]+"  # white space separates words: that of str.split, as everywhere else
 MOST_WORDS = 1 << 20  # distinct ones; of a corpus with more, the rarest are dropped
 WORDS_AT_ONCE = 1 << 16
+LONGEST_SHOWN = 60  # characters of a text in a message
 
 
 class TokenTally:
@@ -89,22 +91,33 @@ class TokenTally:
         try:
             tokens, starts = self.tok._encode_flat(self.batch, None, None, self.workers)
         except KeyError as error:
-            raise not_encoded(error, self.name) from None
+            raise not_encoded(error, self.name, self.first_without_tokens()) from None
         found = np.frombuffer(memoryview(tokens), dtype=np.uint32)
         self.counts += np.bincount(found, minlength=len(self.counts))
         if self.texts is not None:
             self.texts.frombytes(np.diff(np.frombuffer(starts, dtype=np.int64)).tobytes())
         self.batch, self.size = [], 0
 
+    def first_without_tokens(self) -> str:
+        """The first of the texts that are held that has a byte without a token; "" if none has."""
+        for text in self.batch:
+            try:
+                self.tok._encode_flat([text], None, None, 1)
+            except KeyError:
+                return text
+        return ""
+
 
 class NotEncoded(KeyError):  # noqa: N818
     """A tokenizer has no token for a byte of a text. (Another KeyError is that of an iterable of texts.)"""
 
 
-def not_encoded(error: KeyError, name: str) -> NotEncoded:
+def not_encoded(error: KeyError, name: str, text: str = "") -> NotEncoded:
     """The error about a byte without a token, as the end of a sentence that begins with a corpus. Where in it the byte
-    is, is not known any more."""
+    is, is not known any more; text: the part of it that has the byte, of which the beginning is shown."""
     reason = re.sub(r", at character [\d,]+\)", ")", error.args[0], count=1)
+    if text:
+        reason += f", in {shortened(text, LONGEST_SHOWN)}"
     return NotEncoded(f"cannot be encoded by {name}: {reason}")
 
 

@@ -65,8 +65,21 @@ def test_standard_input_is_named_with_the_number_of_the_text(folder):
 def test_comparing_names_the_corpus_and_the_tokenizer(folder):
     told = error_of("compare", "-t", "gpt2", "-t", "./lacks.json", "c.txt")
     assert "c.txt cannot be encoded by ./lacks.json: the byte 0xe9 has no token" in told
+    jsonl = "a.jsonl", "--field", "text", "--missing", "skip"  # which is told, too
+    told = run("compare", "-t", "./lacks.json", *jsonl, exit_code=1).stderr
+    assert "a.jsonl cannot be encoded by ./lacks.json: the byte 0xe9 has no token" in told
+    assert "in 'the \u9022'" in told
     row = json.loads(run("compare", "-t", "./lacks.json", "fine.txt", "--json").stdout)[0]
     assert row["tokens"] == len(cbpe.load("lacks.json").encode("the cat"))
+
+
+@pytest.mark.ci
+def test_models_compare_names_the_file_and_the_text_in_it(folder):
+    run("models", "save", "lacks", "-t", "./lacks.json")
+    given = "models", "compare", "lacks", "gpt2"
+    assert f"c.txt: {REASON} 24,000)" in error_of(*given, "fine.txt", "c.txt")
+    (folder / "two.jsonl").write_text('{"text": "the cat"}\n{"text": "the \u9022"}\n', encoding="utf-8")
+    assert f"two.jsonl, text 2: {REASON} 4)" in error_of(*given, "--field", "text", "two.jsonl")
 
 
 def test_in_python_the_text_of_several_is_named(folder):

@@ -2,10 +2,12 @@
 
 from __future__ import annotations
 
+import re
 import sys
 import time
 import warnings
 from collections import Counter
+from collections.abc import Sequence
 from datetime import datetime
 from typing import TYPE_CHECKING, Annotated
 
@@ -419,12 +421,27 @@ def compare(
             for text in ("".join(chunks) for chunks in reader.strings())
         ]
         ignore_warnings_of_measures()
-        found = models.compare(*sides, [text for _, text in named])
+        try:
+            found = models.compare(*sides, [text for _, text in named])
+        except KeyError as error:
+            raise of_file(error, [file for file, _ in named]) from None
     names = [side_name(found.a, reference), side_name(found.b, other)]
     changed: Counter[str] = Counter()
     for _, reader in opened:
         changed.update(reader.as_row())
     print_comparison(found, names, [file for file, _ in named], changed, as_json, wide)
+
+
+def of_file(error: KeyError, files: Sequence[tuple[int, str]]) -> KeyError:
+    """The error about one of the texts, which it counts from 0, by the file that this one is in."""
+    found = re.fullmatch(r"text number ([\d,]+) of the source \(counted from 0\): (.*)", str(error.args[0]), re.DOTALL)
+    if found is None:
+        return error
+    i = int(found[1].replace(",", ""))
+    place = files[i][1]
+    if files.count(files[i]) > 1:
+        place += f", text {i - files.index(files[i]) + 1:,}"
+    return KeyError(f"{place}: {found[2]}")
 
 
 @app.command()
