@@ -114,10 +114,10 @@ class NotEncoded(KeyError):  # noqa: N818
 
 def not_encoded(error: KeyError, name: str, text: str = "") -> NotEncoded:
     """The error about a byte without a token, as the end of a sentence that begins with a corpus. Where in it the byte
-    is, is not known any more; text: the part of it that has the byte, of which the beginning is shown."""
+    is, is not known any more; text: the part of it that has the byte, whose beginning is shown."""
     reason = re.sub(r", at character [\d,]+\)", ")", error.args[0], count=1)
     if text:
-        reason += f", in {shortened(text, LONGEST_SHOWN)}"
+        reason = reason.replace(": ", f", as in {shortened(text, LONGEST_SHOWN)}: ", 1)
     return NotEncoded(f"cannot be encoded by {name}: {reason}")
 
 
