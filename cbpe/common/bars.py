@@ -3,8 +3,11 @@
 from __future__ import annotations
 
 import functools
-import importlib.util
+import importlib
+import io
+import time
 from collections.abc import Callable, Iterable, Iterator, Sequence
+from typing import TYPE_CHECKING, Any
 
 from rich.cells import cell_len, set_cell_size
 from rich.console import Console, ConsoleOptions
@@ -13,26 +16,43 @@ from rich.progress import Progress, ProgressColumn, Task, TimeElapsedColumn, Tim
 from rich.table import Column, Table
 from rich.text import Text
 
-__all__ = ["FittingBars", "ShorteningColumn", "TimesColumn", "console_of_bars", "shortened"]
+if TYPE_CHECKING:
+    from rich.console import RenderableType
+
+__all__ = ["CellOutput", "FittingBars", "ShorteningColumn", "TimesColumn", "shortened"]
 
 ECHO = len("^C")  # which a terminal shows beside the bar: it must not begin a new line there
 ANY_WIDTH = 100_000
+NOTEBOOK_WIDTH = 80
+SECONDS_BETWEEN_DRAWINGS = 0.25  # in a notebook
+IN_A_CELL = '<pre style="white-space:pre;overflow-x:auto;line-height:normal;font-family:monospace">{code}</pre>'
 
 
 class FittingBars(Progress):
     """Bars on stderr, with the first of several rows of columns that fits into the terminal; where none does, the
-    ShorteningColumn of the last one has what the others leave."""
+    ShorteningColumn of the last one has what the others leave.
+
+    In a notebook they are an output of the cell, which is drawn anew where it is; what runs the notebook needs nothing
+    for that, as it does for the boxes of ipywidgets, with which Rich draws there.
+    """
 
     def __init__(self, *rows: Sequence[ProgressColumn]) -> None:
         self.rows = rows
-        self.terminal = console_of_bars()
+        self.cell = CellOutput() if Console(stderr=True).is_jupyter else None
+        self.terminal = Console(stderr=True, force_jupyter=False)
         # The bar is on stderr alone; what the program prints on stdout meanwhile stays there.
-        super().__init__(*rows[0], console=self.terminal, redirect_stdout=False)
+        super().__init__(*rows[0], console=self.terminal, redirect_stdout=False, disable=self.cell is not None)
+
+    def update(self, *arguments: Any, **changes: Any) -> None:
+        super().update(*arguments, **changes)
+        if self.cell is not None and self.cell.is_due():
+            self.cell.draw(self.get_renderable())
 
     def stop(self) -> None:
-        if self.terminal.is_jupyter:  # where Rich leaves out what came since it last drew
-            self.refresh()
-        super().stop()
+        if self.cell is None:
+            super().stop()
+        elif self.tasks:
+            self.cell.draw(self.get_renderable())
 
     def make_tasks_table(self, tasks: Iterable[Task]) -> Table:
         tasks = list(tasks)
@@ -99,10 +119,29 @@ def shortened(text: str, room: int) -> str:
     return f"{set_cell_size(text, start)}…{set_cell_size(text[::-1], end)[::-1]}"
 
 
-def console_of_bars() -> Console:
-    """Stderr, for bars. In a notebook without ipywidgets, where Rich would warn and show an empty box, it is as a file:
-    whatever the environment says of colours, a bar is printed once, when it is put away."""
-    console = Console(stderr=True)
-    if console.is_jupyter and importlib.util.find_spec("ipywidgets") is None:
-        return Console(stderr=True, force_jupyter=False, force_terminal=False)
-    return console
+class CellOutput:
+    """An output of a notebook's cell, which changes where it is."""
+
+    def __init__(self) -> None:
+        self.handle: Any = None
+        self.due = 0.0
+
+    def is_due(self) -> bool:
+        return time.monotonic() >= self.due
+
+    def draw(self, renderable: RenderableType) -> None:
+        drawing = Console(
+            file=io.StringIO(), record=True, width=NOTEBOOK_WIDTH, force_terminal=True, force_jupyter=False,
+            color_system="truecolor",
+        )  # fmt: skip
+        drawing.print(renderable)
+        shown = {
+            "text/plain": drawing.export_text(clear=False).rstrip("\n"),
+            "text/html": drawing.export_html(inline_styles=True, code_format=IN_A_CELL),
+        }
+        if self.handle is None:
+            display = importlib.import_module("IPython.display").display  # it is there where there is a notebook
+            self.handle = display(shown, raw=True, display_id=True)
+        else:
+            self.handle.update(shown, raw=True)
+        self.due = time.monotonic() + SECONDS_BETWEEN_DRAWINGS

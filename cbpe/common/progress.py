@@ -27,8 +27,8 @@ def progress_reports(progress: bool | ProgressCallback | None) -> Iterator[Progr
     """A function to call with (stage, done, total), as often as one likes; None if nobody wants to know.
 
     progress: True for a bar on stderr, as long as the context lasts; or a function, which is called some ten times a
-    second, and where a stage begins and ends. In a file, and in a notebook without ipywidgets, the bar stands
-    when the work has ended. TypeError for anything but these, False and None.
+    second, and where a stage begins and ends. In a file the bar stands when the work has ended; in a notebook it is an
+    output of the cell. TypeError for anything but these, False and None.
 
     >>> with progress_reports(print) as report:
     ...     report("merging", 0, 20)

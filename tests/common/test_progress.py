@@ -1,11 +1,9 @@
 """Progress: who is told what, and what is drawn where."""
 
-import importlib.util
 import io
 import re
 import subprocess
 import sys
-import warnings
 from types import SimpleNamespace
 
 import pytest
@@ -214,53 +212,54 @@ manifest = cbpe.tokenize("in.txt", tok, "out", progress=True)
 """
 
 
-def test_a_notebook_that_cannot_draw_gets_the_bar_once_and_no_warning(monkeypatch, capsys):
-    monkeypatch.setattr("rich.console._is_jupyter", lambda: True)
-    monkeypatch.setattr("importlib.util.find_spec", lambda name: None)
-    monkeypatch.setenv("FORCE_COLOR", "1")  # as kernels have it
-    with warnings.catch_warnings():
-        warnings.simplefilter("error")
-        with progress_reports(True) as report:
-            for done in range(3):
-                report("reading", done, 2)
-        with listening(True) as listener:
-            for done in range(3):
-                listener(Progress("tokenizing", 1, 1, done, 2, 1, 1, seconds=1.0, new_bytes=done))
-    out, err = capsys.readouterr()
-    assert out == ""
-    assert [line.split()[0] for line in err.splitlines()] == ["reading", "tokenizing"]
-    assert "\x1b" not in err
+@pytest.fixture
+def drawn(monkeypatch):
+    """What a notebook's cell is given to show, one after another, as the kernel would."""
+    given = []
 
-
-def test_a_bar_in_a_notebook_ends_with_its_last_state(monkeypatch):
-    drawn = []
-
-    class Output:
-        """A box of ipywidgets'."""
-
-        __enter__ = __exit__ = clear_output = lambda *_, **__: None
+    def display(shown, *, raw, display_id):
+        assert (raw, display_id) == (True, True)
+        assert not given  # one output, which changes
+        given.append(shown)
+        return SimpleNamespace(update=lambda shown, *, raw: given.append(shown))
 
     monkeypatch.setattr("rich.console._is_jupyter", lambda: True)
-    monkeypatch.setattr("importlib.util.find_spec", lambda name: name)
-    monkeypatch.setitem(sys.modules, "ipywidgets", SimpleNamespace(Output=Output))
     monkeypatch.setitem(sys.modules, "IPython", SimpleNamespace())
-    monkeypatch.setitem(sys.modules, "IPython.display", SimpleNamespace(display=drawn.append))
+    monkeypatch.setitem(sys.modules, "IPython.display", SimpleNamespace(display=display))
+    return given
+
+
+def test_a_bar_in_a_notebook_is_one_output_that_ends_with_its_last_state(drawn, capsys):
     with progress_reports(True) as report:
         for done in range(1001):
             report("merging", done, 1000)
-    assert "1,000/1,000" in [each.text for each in drawn[1:] if each.text][-1]  # the first is the box
+    assert "1,000/1,000" in drawn[-1]["text/plain"]
+    assert drawn[-1]["text/html"].startswith("<pre")
+    assert len(drawn) < 10  # not for each report
+    before = len(drawn)
+    del drawn[:]
+    with listening(True) as listener:
+        for done in range(3):
+            listener(Progress("tokenizing", 1, 1, done, 2, 1, 1, seconds=1.0, new_bytes=done))
+    assert drawn[-1]["text/plain"].split()[0] == "tokenizing"
+    assert before
+    assert capsys.readouterr() == ("", "")
+
+
+def test_nothing_is_drawn_in_a_notebook_where_nothing_is_reported(drawn):
+    with progress_reports(True):
+        pass
+    assert drawn == []
 
 
 def test_every_long_work_shows_its_bar_in_a_notebook(tmp_path):
     nbformat = pytest.importorskip("nbformat")
     nbclient = pytest.importorskip("nbclient")
     pytest.importorskip("ipykernel")
-    if importlib.util.find_spec("ipywidgets"):
-        pytest.skip("with ipywidgets, Rich draws by itself")
     (tmp_path / "in.txt").write_text("low lower lowest " * 20)
     cells = [nbformat.v4.new_code_cell(cell) for cell in NOTEBOOK.split("---")]
     notebook = nbformat.v4.new_notebook(cells=cells)
     nbclient.NotebookClient(notebook, resources={"metadata": {"path": str(tmp_path)}}, timeout=60).execute()
-    shown = ["".join(output.get("text", "another form") for output in cell.outputs) for cell in cells]
-    said = [[line.split()[0] for line in text.splitlines()] for text in shown]
+    assert [len(cell.outputs) for cell in cells] == [1, 1, 1, 1]
+    said = [[line.split()[0] for line in cell.outputs[0].data["text/plain"].splitlines()] for cell in cells]
     assert said == [["reading", "merging"], ["reading"], ["reading"], ["tokenizing"]]
