@@ -134,8 +134,8 @@ def split(
 
 
 def with_place(error: KeyError | ValueError, reader: Reader, several: bool) -> KeyError | ValueError:
-    """The error about one of several texts with its place; about a number, with which its message begins, and about the
-    only text, as it is."""
+    """The error about a text with its place: one about a byte always, others where there may be several texts. An error
+    about a number, with which its message begins, as it is."""
     if isinstance(error, KeyError):
         return reader.of_text(error)
     return reader.of_text(error) if several and not str(error).startswith(NUMBERS) else error

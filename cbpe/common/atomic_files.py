@@ -15,7 +15,7 @@ if TYPE_CHECKING:
 
 __all__ = [
     "LOCAL", "check_writable", "in_home", "is_beside", "is_url", "missing_folder", "name_beside", "new_file",
-    "refuse_elsewhere", "refuse_missing_folder", "write_files", "write_whole",
+    "refuse_elsewhere", "refuse_missing_folder", "told_of_home", "write_files", "write_whole",
 ]  # fmt: skip
 
 ANYBODY_WRITES = 0o222
@@ -51,9 +51,9 @@ def refuse_elsewhere(path: str) -> None:
     """ValueError for a URL where something is going to be written: only this machine's files are. And for a path from
     "~", in whose place a shell has the home folder, but not within quotes, and Python never."""
     path = os.fsdecode(path)
-    home = in_home(path)
-    if home is not None:
-        raise ValueError(f"{path!r} would be in a folder that is called {FOLDER.split(path)[0]}: write {home!r}")
+    told = told_of_home(path)
+    if told:
+        raise ValueError(told)
     if URL.match(path):
         shown = f"{path.partition('://')[0]}://..." if {*path} & {"@", "?"} else path  # without what may be a password
         raise ValueError(f"{shown!r} is a URL, and is not written to: give a name on this machine")
@@ -64,6 +64,13 @@ def in_home(path: str) -> str | None:
     first, *others = FOLDER.split(path, maxsplit=1)
     home = os.path.expanduser(path) if others and first.startswith("~") else path
     return None if home == path or os.path.lexists(first) else home
+
+
+def told_of_home(path: str) -> str:
+    """What a message says of a path from "~" that something is going to be written to; "" for others."""
+    home = in_home(path)
+    folder = FOLDER.split(path)[0]
+    return "" if home is None else f"{path!r} would be in a folder that is called {folder}: write {home!r}"
 
 
 def refuse_no_file(path: str) -> None:

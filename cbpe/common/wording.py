@@ -126,6 +126,7 @@ def share_in_percent(share: float) -> str:
     """
     from math import floor, log10
 
+    share = float(f"{share:.1e}") if 0 < share < 0.01 else share  # 0.00996 is 1.0%
     decimals = -floor(log10(share)) - 1 if 0 < share < 0.01 else 1
     return f"{share:.{min(decimals, MOST_DECIMALS)}%}"
 

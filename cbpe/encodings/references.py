@@ -107,6 +107,7 @@ def shadowed(name: str) -> str | None:
 
 def unknown(reference: str, of_the_store: str) -> str:
     """The message about a reference that means nothing; of_the_store is what the store said."""
+    from cbpe.common.atomic_files import in_home
     from cbpe.encodings.models import encoding_of_model, meant_encoding
     from cbpe.encodings.plugins import why_broken
 
@@ -118,7 +119,8 @@ def unknown(reference: str, of_the_store: str) -> str:
     elif looks_like_a_path(reference):
         close = longer_name(reference) or meant(os.path.basename(reference), beside(reference)).removeprefix(": ")
         # A shell stands "~" in front of a word for the user's folder, but not within quotes, and Python never does.
-        close = close or (f"~ stands for no folder here: {os.path.expanduser(reference)}" * reference.startswith("~"))
+        home = in_home(reference)
+        close = close or (f"~ stands for no folder here: {home}" if home is not None else "")
         tried.append(f"there is no such file ({reference}{close and '; '}{close})")
     elif os.path.exists(reference):
         tried.append(f"a file without an ending is named as {os.path.join('.', reference)}")
@@ -176,12 +178,14 @@ def of_folder(name: str) -> str:
 
 
 def beside(path: str) -> list[str]:
-    """The names in the folder that a path is in that may be those of tokenizers: of files with such endings, and of
-    what has none. None where it cannot be read."""
+    """The names in the folder that a path is in that may be those of tokenizers: of folders, and of files with such
+    endings or none. None where it cannot be read."""
     try:
-        names = os.listdir(os.path.dirname(path) or os.curdir)
+        with os.scandir(os.path.dirname(path) or os.curdir) as entries:
+            return [
+                each.name
+                for each in entries
+                if os.path.splitext(each.name)[1].lower() in ("", *FILE_ENDINGS) or each.is_dir()
+            ]
     except (OSError, ValueError):
         return []
-    endings = {name: os.path.splitext(name)[1].lower() for name in names}
-    # A folder may end in the number of a version, "llama-3.1".
-    return [name for name, ending in endings.items() if ending in ("", *FILE_ENDINGS) or ending[1:].isdigit()]

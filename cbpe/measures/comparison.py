@@ -80,7 +80,7 @@ class Comparison:
         return f"<Comparison: {self._size()}>"
 
     def __str__(self) -> str:
-        """The measures as a table of text, as wide as the terminal at most, or 80 columns elsewhere."""
+        """The measures as a table of text, as wide as standard output's terminal at most, or 80 columns."""
         return text_table(*self._table(), names=2)
 
     def _size(self) -> str:

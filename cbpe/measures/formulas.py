@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
 from heapq import heapify, heappop, heappush
 from typing import TYPE_CHECKING, NamedTuple
 
@@ -14,6 +14,7 @@ if TYPE_CHECKING:
 __all__ = ["Applied", "MergeOrder", "gini", "ratio", "renyi_efficiency", "renyi_entropy"]
 
 
+MANY = 20  # times so many tokens as there are merges: then it takes less time to go through all
 LARGE = 1e15  # an order of the Rényi entropy from which on it is that of the order infinity, as far as floats tell
 
 
@@ -88,21 +89,32 @@ class MergeOrder:
         """The merges that were applied, in their order, with the shares of their tokens that they took (intersection
         over self), two at a time of a token merged with itself. counts: how often tokens came up in the end; one that
         is missing did not."""
-        occurrences = dict(counts)
+        occurrences = {token: n for token, n in counts.items() if n}
         found = []
         # Backwards: what a token was before a merge is what the end and later merges have of it, and what this one
-        # took. Few of the merges make a small text, so these alone are gone through.
-        ahead = [-self._makes[made] for made in counts if made in self._makes]
-        heapify(ahead)
-        while ahead:
-            i = -heappop(ahead)
+        # took.
+        for i in self._backwards(occurrences):
             left, right, made = self._merges[i]
             n = occurrences[made]
-            for part in (left, right):
-                before = occurrences.get(part, 0)
-                if not before and self._makes.get(part, i) < i:
-                    heappush(ahead, -self._makes[part])
-                occurrences[part] = before + n
+            occurrences[left] = occurrences.get(left, 0) + n
+            occurrences[right] = occurrences.get(right, 0) + n
             taken = 2 * n if left == right else n
             found.append(Applied(left, right, made, n, taken / occurrences[left], taken / occurrences[right]))
         return found[::-1]
+
+    def _backwards(self, occurrences: dict[int, int]) -> Iterator[int]:
+        """Which merges were applied, the last one first. occurrences: of tokens, to which whoever asks adds those of
+        the parts of each merge before the next one is asked for."""
+        if len(occurrences) * MANY > len(self._merges):
+            yield from (i for i in range(len(self._merges) - 1, -1, -1) if self._merges[i][2] in occurrences)
+            return
+        # Few of the merges make a small text, so these alone are gone through.
+        ahead = [-self._makes[made] for made in occurrences if made in self._makes]
+        heapify(ahead)
+        while ahead:
+            i = -heappop(ahead)
+            new = [part for part in {*self._merges[i][:2]} if part not in occurrences]
+            yield i
+            for part in new:
+                if self._makes.get(part, i) < i:
+                    heappush(ahead, -self._makes[part])

@@ -74,7 +74,7 @@ class Sweep:
         return f"<Sweep: {measured} on {', '.join(map(shown, self.corpora))}>"
 
     def __str__(self) -> str:
-        """The measures as a table of text, as wide as the terminal at most, or 80 columns elsewhere."""
+        """The measures as a table of text, as wide as standard output's terminal at most, or 80 columns."""
         return text_table(*self._table(), names=2)
 
     def __rich_console__(self, console: Console, options: ConsoleOptions) -> Iterator[Table]:

@@ -222,6 +222,8 @@ class SpecialChoices:
         """What an error says to do about a token in a text that is named as disallowed."""
         if token in self.never_found:
             return f"{OF_IDS} To encode it as ordinary text, leave it out of disallowed_special."
+        if token not in self.special.ids:
+            return "disallowed_special names it, and it is no special token of this tokenizer: leave it out there."
         if token in both:
             return (
                 "allowed_special names it, and disallowed_special as well: leave it out of disallowed_special to "

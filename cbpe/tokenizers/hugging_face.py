@@ -46,8 +46,8 @@ if TYPE_CHECKING:
 
 __all__ = ["HuggingFaceTokenizer"]
 
-# Added tokens count as such wherever they stand.
 LONGEST_NAME = 4096  # of a file, which is the most that Linux takes
+# Added tokens count as such wherever they stand.
 HUGGING_FACES_DEFAULTS = {"allowed_special": "all"}
 # The steps that look at a whole text, or at all that is between two special tokens.
 WHOLE_TEXT_STEPS = frozenset({"normalizer", "prefix_space", *FLAGS}) - {"ordinary"}
@@ -95,7 +95,7 @@ class HuggingFaceTokenizer(Tokenizer):
         honoured exactly, and the class of a tokenizer that is of another one: cbpe.load takes a file of any."""
         if not isinstance(data, (bytes, str)):
             raise TypeError(f"data must be the content of a tokenizer.json, bytes or str, not {type(data).__name__}")
-        if len(data) <= LONGEST_NAME and os.path.exists(data):
+        if len(data) <= LONGEST_NAME and os.path.isfile(data):
             raise ValueError(f"{shown(data)} is a file, and data its content: cbpe.load(path) reads a file")
         parts = loads(data.encode() if isinstance(data, str) else data)
         model_of = next((each for each in MODELS_OF if each in parts.processing), None)

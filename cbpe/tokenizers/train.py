@@ -219,7 +219,7 @@ def train(
     >>> train("low lower lowest", 260, initial=tok).vocab[259]
     b' lowe'
     """
-    check_how_it_is_told(verbose, checkpoint, checkpoint_seconds)
+    check_verbose_and_seconds(verbose, checkpoint, checkpoint_seconds)
     if is_over_characters(alphabet, characters):
         refuse_options_for_bytes(pattern, initial, checkpoint)
         return train_characters(
@@ -277,7 +277,7 @@ def with_processing_of_initial(
     return cast("HuggingFaceTokenizer", found)
 
 
-def check_how_it_is_told(verbose: bool, checkpoint: object, seconds: object) -> None:
+def check_verbose_and_seconds(verbose: bool, checkpoint: object, seconds: object) -> None:
     """TypeError where verbose is no flag. ValueError for how often a checkpoint is written, where there is none."""
     checked_flag("verbose", verbose)
     if checkpoint is None and seconds != CHECKPOINT_SECONDS:

@@ -7,11 +7,12 @@ import unicodedata
 from collections.abc import Iterator, Sequence
 from typing import Literal
 
-__all__ = ["Direction", "direction_of", "levels_in", "turned"]
+__all__ = ["Direction", "direction_of", "places_in", "turned"]
 
 Direction = Literal["ltr", "rtl"]
 FROM_RIGHT = ("R", "AL")  # classes of Unicode's bidirectional algorithm, as those that follow
-LETTER = "L"
+LETTER, MARK = "L", "NSM"
+STRONG = ("Mc", "Nd", "Nl")  # categories of what has a direction and is no letter, as digits of India
 NUMBERS = EUROPEAN, ARABIC = "EN", "AN"
 LETTERS = (LETTER, *FROM_RIGHT)
 WITHIN_NUMBERS = {"CS": (EUROPEAN, ARABIC), "ES": (EUROPEAN,)}  # a separator -> the numbers that it stands in
@@ -96,10 +97,12 @@ def with_numbers(texts: Sequence[str], outside: str) -> list[str | None]:
     line. Numbers that follow letters from the left are as these are."""
     kinds = [class_of(text) for text in texts]
     letters = ""
-    for i, kind in enumerate(kinds):  # W2: after Arabic letters numbers are as Arabic ones
-        if kind in LETTERS:
+    for i, (kind, text) in enumerate(zip(kinds, texts, strict=True)):
+        if set(map(unicodedata.bidirectional, text)) == {MARK}:  # W1: a mark is as what it stands on
+            kinds[i] = kinds[i - 1] if i else outside
+        elif kind in LETTERS:
             letters = kind
-        elif kind == EUROPEAN and letters == FROM_RIGHT[1]:
+        elif kind == EUROPEAN and letters == FROM_RIGHT[1]:  # W2: after Arabic letters numbers are as Arabic ones
             kinds[i] = ARABIC
     for i, text in enumerate(texts[1:-1], 1):  # W4: 1,5
         numbers = WITHIN_NUMBERS.get(unicodedata.bidirectional(text), ()) if len(text) == 1 else ()
@@ -107,8 +110,8 @@ def with_numbers(texts: Sequence[str], outside: str) -> list[str | None]:
             kinds[i] = kinds[i - 1]
     for places, step in ((range(len(texts)), -1), (range(len(texts) - 1, -1, -1), 1)):  # W5: 5 %
         for i in places:
-            if set(map(unicodedata.bidirectional, texts[i])) == {BESIDE_NUMBERS} and 0 <= i + step < len(texts):
-                kinds[i] = EUROPEAN if kinds[i + step] == EUROPEAN else kinds[i]
+            if is_beside(texts[i]) and 0 <= i + step < len(texts) and kinds[i + step] == EUROPEAN:
+                kinds[i] = EUROPEAN
     letters = outside
     for i, kind in enumerate(kinds):  # W7: after letters from the left
         if kind in LETTERS:
@@ -118,22 +121,52 @@ def with_numbers(texts: Sequence[str], outside: str) -> list[str | None]:
     return kinds
 
 
+def is_beside(text: str) -> bool:
+    return set(map(unicodedata.bidirectional, text)) == {BESIDE_NUMBERS}
+
+
 def class_of(text: str) -> str | None:
     """The class of most letters, or without any of the first digit or the like; None without these."""
     direction = direction_of(text)
-    among = {None: (LETTER, *NUMBERS), "ltr": (LETTER,), "rtl": FROM_RIGHT}[direction]
-    return next((each for each in map(unicodedata.bidirectional, text) if each in among), None)
+    if direction is not None:
+        among = (LETTER,) if direction == "ltr" else FROM_RIGHT
+        return next((each for each in map(unicodedata.bidirectional, text) if each in among), None)
+    for character in text:
+        found = unicodedata.bidirectional(character)
+        if found in NUMBERS or (found in LETTERS and unicodedata.category(character) in STRONG):
+            return found
+    return None
 
 
-def turned(levels: Sequence[int], line: Direction) -> Iterator[tuple[list[Direction], int]]:
+def places_in(texts: Sequence[str], line: Direction) -> list[tuple[int, int]]:
+    """The levels of each of the texts of a line: of the blanks that it begins with, where they are less deep than it,
+    and of itself. What these part is no one run.
+
+    >>> places_in(["שנת", " 1", " 23", "4"], "rtl")
+    [(1, 1), (1, 2), (1, 2), (2, 2)]
+    """
+    parts: list[str] = []
+    own = []  # of each text, where it is among the parts, behind its blanks
+    for text in texts:
+        rest = text.lstrip()
+        blanks = text[: len(text) - len(rest)] if rest else ""
+        parts += [blanks, rest] if blanks else [text]
+        own.append(len(parts) - 1)
+    levels = levels_in(parts, line)
+    starts = [0, *(i + 1 for i in own)]
+    return [(min(levels[start : i + 1]), levels[i]) for start, i in zip(starts, own, strict=False)]
+
+
+def turned(places: Sequence[tuple[int, int]], line: Direction) -> Iterator[tuple[list[Direction], int]]:
     """Which runs begin before each text of a line, from without, and how many end before it; and once more after the
-    last, with as many as are open.
+    last, with as many as are open. places: as places_in has them.
 
-    >>> list(turned([0, 1, 2, 1], "ltr"))
-    [([], 0), (['rtl'], 0), (['ltr'], 0), ([], 1), ([], 1)]
+    >>> list(turned([(0, 0), (1, 1), (2, 2), (1, 2), (1, 1)], "ltr"))
+    [([], 0), (['rtl'], 0), (['ltr'], 0), (['ltr'], 1), ([], 1), ([], 1)]
     """
     base = 1 if line == "rtl" else 0
     now = base
-    for level in (*levels, base):
-        yield ["rtl" if each % 2 else "ltr" for each in range(now + 1, level + 1)], max(0, now - level)
+    for blanks, level in (*places, (base, base)):
+        least = min(now, blanks)
+        yield ["rtl" if each % 2 else "ltr" for each in range(least + 1, level + 1)], now - least
         now = level

@@ -1,4 +1,5 @@
-"""Tables of plain text, as print shows them: aligned, and no wider than the terminal, or than 80 columns elsewhere."""
+"""Tables of plain text, as print shows them: aligned, and no wider than the terminal of standard output, or than 80
+columns where that is none."""
 
 from __future__ import annotations
 
@@ -47,8 +48,11 @@ def text_table(headings: Sequence[str], rows: Sequence[Sequence[object]], names:
 
 
 def columns_to_print_on() -> int:
-    """How wide the terminal is that print writes to; where it writes elsewhere, 80 columns."""
-    is_terminal = sys.stdout is not None and sys.stdout.isatty()
+    """How wide the terminal of standard output is; where that is none, 80 columns."""
+    try:
+        is_terminal = sys.stdout.isatty()
+    except (AttributeError, ValueError):  # it is closed, or what a program has put in its place
+        is_terminal = False
     return shutil.get_terminal_size().columns if is_terminal else WIDTH
 
 

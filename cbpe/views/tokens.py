@@ -7,8 +7,9 @@ from collections.abc import Collection, Iterator, Mapping
 from typing import NamedTuple
 
 from cbpe.common.wording import number_of
-from cbpe.views.directions import Direction, direction_of, levels_in, turned
+from cbpe.views.directions import Direction, direction_of, places_in, turned
 from cbpe.views.html import block, escaped, visible
+from cbpe.views.readable import on_circle
 
 __all__ = ["ShownText"]
 
@@ -36,7 +37,9 @@ class Group(NamedTuple):
 
     def in_line(self) -> str:
         """The text in quotes, and of several tokens how many they are."""
-        return repr(self.text) + (f" ({len(self.ids)} tokens)" if len(self.ids) > 1 else "")
+        quoted = repr(self.text)
+        marked = quoted[0] + on_circle(quoted[1:])
+        return marked + (f" ({len(self.ids)} tokens)" if len(self.ids) > 1 else "")
 
 
 class ShownText:
@@ -107,12 +110,12 @@ class ShownText:
             if group.text.endswith("\n") or i == len(groups):
                 texts = ["" if each.ids[0] in self._special else each.text for each in groups[start:i]]
                 line = direction_of("".join(texts)) or "ltr"
-                levels = levels_in(texts, line)
+                places = places_in(texts, line)
                 drawn = []
-                for at, (begun, n_ended) in enumerate(turned(levels, line)):
+                for at, (begun, n_ended) in enumerate(turned(places, line)):
                     drawn += ["</span>"] * n_ended + [f'<span dir="{direction}">' for direction in begun]
-                    if at < len(levels):
-                        direction: Direction = "rtl" if levels[at] % 2 else "ltr"
+                    if at < len(places):
+                        direction: Direction = "rtl" if places[at][1] % 2 else "ltr"
                         drawn.append(self._span(start + at, groups[start + at], direction))
                 yield f'<div dir="{line}">{"".join(drawn)}</div>'
                 start = i

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import os
 
-from cbpe.common.atomic_files import LOCAL, in_home, is_url
+from cbpe.common.atomic_files import LOCAL, is_url, told_of_home
 from store.errors import Refused
 
 __all__ = ["check_folder_name", "reason", "written_file"]
@@ -30,9 +30,9 @@ def check_folder_name(path: str | os.PathLike[str], example: str) -> None:
 def check_place(text: str, what: str, example: str) -> None:
     if not text:
         raise Refused(f"the name of the {what} is empty: give one, as {example}")
-    home = in_home(text)
-    if home is not None:
-        raise Refused(f"{text!r} would be in a folder that is called ~: write {home!r}")
+    told = told_of_home(text)
+    if told:
+        raise Refused(told)
     if is_url(text) or text.startswith(LOCAL):
         raise Refused(
             f"{shown_place(text)!r} is a URL, and is not written to: name a {what} of this machine, as {example}"

@@ -19,8 +19,8 @@ ARRAYS = ("counts", "tokens")
 SEALED = '{"seal":"'  # what a sealed record begins with
 DIGITS = 64  # of a seal
 FIELDS = {field.name: field.type for field in dataclasses.fields(TrainingRecord)}
-# Of fields that records over characters have. Where they say this, they are not written: so other records stay as they
-# are, and those of an earlier cbpe lack them.
+# Of fields that an earlier cbpe did not have. Where they say this, they are not written, so that the records of most
+# trainings stay as they were.
 DEFAULTS = {
     field.name: field.default
     for field in dataclasses.fields(TrainingRecord)

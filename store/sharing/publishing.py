@@ -55,8 +55,8 @@ def publish(database: Database, folder: str | os.PathLike[str], key: signatures.
 
 
 def tell_of_unnamed(place: Path, before: dict[str, Any], now: dict[str, dict[str, Any]]) -> None:
-    """Warn of versions that the index named before and does not name now: they were deleted from the store, or are of
-    another store that was published to the same folder."""
+    """Warn of versions that the index named before and does not name now: they were deleted from the store or renamed,
+    or are of another store that was published to the same folder."""
     gone = []
     for name, about in before.items():
         there = now.get(name, {"versions": {}})["versions"]
@@ -66,7 +66,7 @@ def tell_of_unnamed(place: Path, before: dict[str, Any], now: dict[str, dict[str
     if gone:
         files = "the file stays" if len(gone) == 1 else "the files stay"
         warn(
-            f"{place / index.INDEX} named {listed(gone, MOST_NAMED)} until now, which this store does not have: no "
+            f"{place / index.INDEX} named {listed(gone, MOST_NAMED)} until now, and this store has no such version: no "
             f"name leads there any more, and {files}"
         )
 

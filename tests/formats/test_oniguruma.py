@@ -171,6 +171,12 @@ def test_what_differs_is_rewritten(pattern, written):
         (r"(a)([!?])\1*", "the escape"),  # the first group is another one
         (r"([^!])\1*", "the escape"),
         (r"([a-c])\1*", "the escape"),
+        (r"([!?])\1*+", "the escape"),  # which repeats what refers to the group, and not the group
+        (r"([!?])\1*{2}", "the escape"),
+        (r"a([!?])\1*?", "the escape"),
+        (r"(?i:([k])\1*)", "the escape"),
+        (r"[\x4[1]]", "the escape"),
+        (r"[\u004[1]]", "the escape"),
         ("[a&&b]", "in a class"),
         ("(?<!a)b", "a group of this kind"),
         ("(?>ab)", "a group of this kind"),

@@ -23,11 +23,11 @@ SHARED = {
     "cbpe.analysis.texts": {"told_of_measures"},
     "cbpe.common.atomic_files": {
         "LOCAL",
-        "in_home",
         "is_url",
         "missing_folder",
         "name_beside",
         "new_file",
+        "told_of_home",
         "write_files",
     },
     "cbpe.common.checks": {"checked_flag", "is_float", "refuse_no_path"},

@@ -57,7 +57,7 @@ def test_publishing_again_adds_what_is_new_and_changes_no_file(empty_store, tmp_
         assert {path: (path.stat().st_ino, path.read_bytes()) for path in before} == before
         assert published.load(f"{tmp_path}/public/a@prod").merges == TOKS[1].merges
         models.delete("a@1")
-        with pytest.warns(UserWarning, match=r"index\.json named a@1 until now, which this store does not have"):
+        with pytest.warns(UserWarning, match=r"index\.json named a@1 until now, and this store has no such version"):
             assert models.publish(tmp_path / "public") == 0
         assert models.publish(tmp_path / "public") == 0  # without a word, as pytest makes errors of warnings
     with pytest.raises(NotFound, match="the newest version is a@2"):

@@ -13,7 +13,7 @@ from tokenizer_json import a_file, as_json
 import cbpe
 from cbpe.tokenizers.hugging_face import HuggingFaceTokenizer
 from cbpe.views.curve import curve
-from cbpe.views.directions import direction_of, levels_in, turned
+from cbpe.views.directions import direction_of, places_in, turned
 from cbpe.views.html import are_numbers, escaped, page, table
 from store import ModelStore, Report
 
@@ -177,22 +177,23 @@ def test_the_letters_of_a_special_token_turn_no_line():
 
 @given(st.lists(st.text("a\u05d0\u0639 1(%,", max_size=3), max_size=12), st.sampled_from(["ltr", "rtl"]))
 def test_letters_and_numbers_run_as_they_are_written_within_any_line(texts, line):
-    levels = levels_in(texts, line)
-    assert len(levels) == len(texts)
-    for text, level in zip(texts, levels, strict=True):
+    places = places_in(texts, line)
+    assert len(places) == len(texts)
+    for text, (blanks, level) in zip(texts, places, strict=True):
+        assert (line == "rtl") <= blanks <= level
         assert level >= (line == "rtl")
         if direction_of(text) is not None:
             assert level % 2 == (direction_of(text) == "rtl")
         elif "1" in text:
             assert level % 2 == 0
     opened = [line]
-    for at, (begun, n_ended) in enumerate(turned(levels, line)):
+    for at, (begun, n_ended) in enumerate(turned(places, line)):
         del opened[len(opened) - n_ended :]
         for direction in begun:
             assert direction != opened[-1]
             opened.append(direction)
-        if at < len(levels):
-            assert opened[-1] == ("rtl" if levels[at] % 2 else "ltr")
+        if at < len(places):
+            assert opened[-1] == ("rtl" if places[at][1] % 2 else "ltr")
     assert opened == [line]
 
 
@@ -210,7 +211,7 @@ def test_letters_and_numbers_run_as_they_are_written_within_any_line(texts, line
     ],
 )
 def test_numbers_within_hebrew_are_drawn_from_the_left(texts, line, drawn):
-    levels = levels_in(texts, line)
+    levels = [level for _, level in places_in(texts, line)]
     order = list(range(len(texts)))
     for level in range(max(levels), 0, -1):  # what is of this level or deeper is turned round (L2)
         inside = [levels[i] >= level for i in order]

@@ -139,7 +139,7 @@ cdef Py_ssize_t next_special(
 
 
 cdef class SpecialTokens:
-    """Special tokens and their ids: dict[str, int]. Immutable. ValueError for an empty one.
+    """Special tokens and their ids: dict[str, int], which do not change. ValueError for an empty one.
 
     Of two with the same id the later one is what the id decodes to. advice: dict[str, str], what whoever finds one of
     these where none is allowed is told to do; those that are not in it may be allowed.

@@ -33,9 +33,10 @@ TOKEN = re.compile(
 )
 WITHIN = re.compile(rf"\\.|(?P<inner>{INNER_CLASS})", re.DOTALL)
 # One character, any number of times: a group that is the first of its pattern, and what refers to it.
-RUN = re.compile(rf"\((?P<class>{INNER_CLASS})\)\\1\*", re.DOTALL)
+RUN = re.compile(rf"\((?P<class>{INNER_CLASS})\)\\1\*(?![*+?{{])", re.DOTALL)
 IN_CLASSES = ("\\", "[", "]", "^", "-")  # what means something there
 CAPTURES = re.compile(r"\\.|(?P<group>\((?!\?))", re.DOTALL)
+UNFINISHED = re.compile(r"\\(?:x[0-9a-fA-F]?|u[0-9a-fA-F]{0,3}|U[0-9a-fA-F]{0,7})$")  # so far, an escape
 MEMBER = re.compile(r"\\(?P<sign>[^\w\s])|(?P<plain>[^\\\[\]^\-&])", re.DOTALL)
 ESCAPE_IN_CLASS = re.compile(ESCAPE, re.DOTALL)
 # Where case is ignored, Oniguruma takes these letters for the one character that they fold with: a sharp s, a ligature.
@@ -99,6 +100,8 @@ def flattened(text: str) -> str:
         inner = found["inner"]
         if inner is None or "&&" in text or inner[1:2] in ("^", ":", "]"):
             return found[0]
+        if UNFINISHED.search(text, 0, found.start() + 1):
+            return inner
         hyphens = text[found.start()], text[found.end() + 1], inner[1:2], inner[-2:-1]
         return inner if "-" in hyphens else inner[1:-1]
 
@@ -112,7 +115,11 @@ def without_reference(pattern: str) -> str:
     '(?:[!]+|[?]+)| '
     """
     run = RUN.search(pattern)
-    if run is None or any(each["group"] for each in CAPTURES.finditer(pattern, 0, run.start())):
+    if (
+        run is None
+        or IGNORES_CASE.search(pattern)
+        or any(each["group"] for each in CAPTURES.finditer(pattern, 0, run.start()))
+    ):
         return pattern
     members = list(MEMBER.finditer(run["class"], 1, len(run["class"]) - 1))
     if not members or sum(len(each[0]) for each in members) != len(run["class"]) - 2:

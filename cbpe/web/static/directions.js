@@ -2,13 +2,14 @@
 // the direction of the line, whatever is in them: so runs of the other direction are marked.
 
 const LETTER = /\p{L}/gu;
-const ARABIC = /[\p{Script=Arabic}\p{Script=Syriac}\p{Script=Thaana}]/u; // letters of class AL
-const FROM_RIGHT = /[\p{Script=Arabic}\p{Script=Hebrew}\p{Script=Syriac}\p{Script=Thaana}\p{Script=Nko}\p{Script=Adlam}\p{Script=Samaritan}]/u;
+const ARABIC = /[\u0640\p{Script=Arabic}\p{Script=Syriac}\p{Script=Thaana}]/u; // letters of class AL, and what lengthens them
+const FROM_RIGHT = /[\u0640\p{Script=Arabic}\p{Script=Hebrew}\p{Script=Syriac}\p{Script=Thaana}\p{Script=Nko}\p{Script=Adlam}\p{Script=Samaritan}\p{Script=Mandaic}]/u;
 // Of Unicode's bidirectional algorithm (UAX #9): kinds of numbers, separators within them, and what stands beside them.
-const NUMBERS = { EN: /[0-9\u06f0-\u06f9\u{1d7ce}-\u{1d7ff}\uff10-\uff19]/u, AN: /[\u0660-\u0669\u066b\u066c]/u };
-const STRONG = /[\p{L}\p{N}\p{Mc}]/u;
-const SEPARATORS = [[/^[,./:\u00a0\u060c]$/, ["EN", "AN"]], [/^[+\-\u2212]$/, ["EN"]]];
-const BESIDE = /^[#$%\u00b0\u066a\u2030\u2032\u2033\p{Sc}]+$/u;
+const NUMBERS = { EN: /[0-9\u00b2\u00b3\u00b9\u2070\u2074-\u2079\u2080-\u2089\u2488-\u249b\u06f0-\u06f9\u{1d7ce}-\u{1d7ff}\uff10-\uff19]/u, AN: /[\u0660-\u0669\u066b\u066c]/u };
+const STRONG = /[\p{Nd}\p{Nl}\p{Mc}]/u; // what has a direction and is no letter, as digits of India
+const MARKS = /^[\p{Mn}\p{Me}]+$/u;
+const SEPARATORS = [[/^[,./:\u00a0\u060c\u202f\u2044\ufe50\ufe52\ufe55\uff0c\uff0e\uff0f\uff1a]$/, ["EN", "AN"]], [/^[+\-\u207a\u207b\u208a\u208b\u2212\ufb29\ufe62\ufe63\uff0b\uff0d]$/, ["EN"]]];
+const BESIDE = /^[#%\u00b0\u00b1\u0609\u060a\u066a\u2030-\u2034\u212e\u2213\ufe5f\ufe6a\uff03\uff05\p{Sc}]+$/u;
 const BRACKETS = { "(": ")", "[": "]", "{": "}" };
 const MOST_OPENED = 63; // brackets that are looked at, one within another
 
@@ -22,9 +23,24 @@ export function directionOf(text) {
   return n === 0 ? null : 2 * fromRight > n ? "rtl" : "ltr";
 }
 
+// The levels of each of the texts of a line: of the blanks that it begins with, where they are less deep than it is, and
+// of itself. What these part is no one run.
+export function placesIn(texts, line) {
+  const parts = [];
+  const own = []; // of each text, where it is among the parts, behind its blanks
+  for (const text of texts) {
+    const rest = text.trimStart();
+    const blanks = rest === "" ? "" : text.slice(0, text.length - rest.length);
+    parts.push(...(blanks === "" ? [text] : [blanks, rest]));
+    own.push(parts.length - 1);
+  }
+  const levels = levelsIn(parts, line);
+  return own.map((i, at) => [Math.min(levels[i], levels[at === 0 ? 0 : own[at - 1] + 1]), levels[i]]);
+}
+
 // How deep each of the texts of a line is within others, by the rules of that algorithm (W1 to I2) with texts in the
 // place of characters: even levels run from left to right, odd ones from right to left, and that of the line is 0 or 1.
-export function levelsIn(texts, line) {
+function levelsIn(texts, line) {
   const outside = line === "rtl" ? "R" : "L";
   const kinds = withNumbers(texts, outside).map((kind) => (kind === "AL" ? "R" : kind));
   setBrackets(kinds, texts, outside);
@@ -42,7 +58,8 @@ function withNumbers(texts, outside) {
   const isLetters = (kind) => kind === "L" || kind === "R" || kind === "AL";
   let letters = "";
   for (const [i, kind] of kinds.entries()) {
-    if (isLetters(kind)) letters = kind;
+    if (MARKS.test(texts[i])) kinds[i] = i === 0 ? outside : kinds[i - 1]; // a mark is as what it stands on
+    else if (isLetters(kind)) letters = kind;
     else if (kind === "EN" && letters === "AL") kinds[i] = "AN";
   }
   for (let i = 1; i < texts.length - 1; i += 1) {
@@ -67,7 +84,7 @@ function kindOf(text) {
   if (direction === "rtl") return ARABIC.test([...text].find((each) => FROM_RIGHT.test(each))) ? "AL" : "R";
   for (const each of text) {
     for (const [kind, digit] of Object.entries(NUMBERS)) if (digit.test(each)) return kind;
-    if (STRONG.test(each)) return "L";
+    if (STRONG.test(each)) return ARABIC.test(each) ? "AL" : FROM_RIGHT.test(each) ? "R" : "L";
   }
   return null;
 }

@@ -1,7 +1,7 @@
 // A view of tokens: only what is near to where somebody looks is drawn, so that a text of megabytes stays fluent; and of
 // that, after a key, what has changed.
 
-import { directionOf, levelsIn } from "./directions.js";
+import { directionOf, placesIn } from "./directions.js";
 import { make } from "./page.js";
 import { shownText, spacedBytes, spokenText } from "./text.js";
 import { gapBefore, sameAtEnds, textOfUnit } from "./units.js";
@@ -296,12 +296,11 @@ export class View {
 // is written; and within these, numbers.
 function turnRuns(line, texts) {
   const elements = [...line.children];
-  const levels = levelsIn(texts, line.dir);
   const base = line.dir === "rtl" ? 1 : 0;
   let run = line;
   let now = base;
-  for (const [i, level] of levels.entries()) {
-    for (; now > level; now -= 1) run = run.parentElement;
+  for (const [i, [blanks, level]] of placesIn(texts, line.dir).entries()) {
+    for (; now > blanks; now -= 1) run = run.parentElement;
     for (; now < level; now += 1) {
       const turned = make("span", { class: "run", dir: now % 2 ? "ltr" : "rtl", role: "presentation" });
       if (run === line) elements[i].before(turned);
