@@ -32,6 +32,7 @@ __all__ = [
     "Source",
     "begins_with_objects",
     "changes_counted",
+    "halves_of",
     "skipped_in_words",
     "tell_of_changes",
     "warn_of_names",
@@ -174,7 +175,7 @@ class Reader:
     def tell_of_repairs(self) -> None:
         """The UserWarning about bytes that were replaced, which comes when all is read: also for who stops before."""
         both = [self.repairs, *([self._file.repairs] if self._file else [])]
-        counts = {"replaced": sum(each.replaced for each in both), "halves": sum(each.halves for each in both)}
+        counts = {"replaced": sum(each.total for each in both), "halves": sum(each.halves for each in both)}
         tell_of_changes(counts, self.place)
 
     def as_row(self) -> dict[str, int]:
@@ -246,15 +247,22 @@ def changes_counted(errors: str, missing: str) -> list[str]:
     return ["skipped"] * (missing == "skip") + ["replaced"] * (errors == "replace")
 
 
+def halves_of(records: Iterable[Mapping[str, Any]]) -> dict[str, int]:
+    """What a manifest says of halves of surrogate pairs in JSON, by the records of its tasks: nothing where none is."""
+    n = sum(record.get("halves", 0) for record in records)
+    return {"halves": n} if n else {}
+
+
 def tell_of_changes(counts: Mapping[str, Any], where: str = "") -> None:
-    """A UserWarning for skipped texts, one for replaced bytes, and one for halves of surrogate pairs. where: in which
-    file or files."""
+    """A UserWarning for skipped texts, one for replaced bytes, and one for halves of surrogate pairs, which count as
+    replaced too. where: in which file or files."""
+    counts = {**counts, "replaced": counts.get("replaced", 0) - counts.get("halves", 0)}
     for name, in_words in (
         ("skipped", skipped_in_words),
         ("replaced", replaced_in_words),
         ("halves", halves_in_words),
     ):
-        if counts.get(name):
+        if counts.get(name, 0) > 0:
             warn(in_words(counts[name], where))
 
 

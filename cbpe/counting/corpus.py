@@ -16,7 +16,7 @@ from cbpe.common.wording import share_in_words, shown
 from cbpe.corpus.describing import tell_of_plain_text
 from cbpe.corpus.files import has_word_counts
 from cbpe.corpus.json_lines import checked_missing
-from cbpe.corpus.sources import changes_counted, tell_of_changes
+from cbpe.corpus.sources import changes_counted, halves_of, tell_of_changes
 from cbpe.corpus.word_counts import Header
 from cbpe.counting.joining import write_words
 from cbpe.counting.merging import MERGED, MergePartition, partition_record, written_by
@@ -222,7 +222,7 @@ class Steps:
                 record.setdefault(name, 0)  # of a task that was done while none were to be skipped or replaced
             sums[name] = sum(record[name] for record in records)
         counted = self.counted_files({record["task"] for record in records})
-        return {**sums, "counted_files": len(counted), "tasks": records}
+        return {**sums, **halves_of(records), "counted_files": len(counted), "tasks": records}
 
     def counted_files(self, done: Container[int]) -> set[str]:
         """The sources of these tasks that are counts already, which do not say of how many texts."""

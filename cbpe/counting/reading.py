@@ -57,6 +57,7 @@ class Texts:
         self.missing = missing
         self.documents = 0
         self.skipped = 0  # rows and lines whose text is null
+        self.halves = 0  # of surrogate pairs in JSON
         self.replaced = 0  # bytes that are not UTF-8, by the U+FFFD in their place
         self.done = 0  # bytes of the spans that have been read to their ends
         self.file: TextFile | None = None  # that is being read, if it is read whole
@@ -83,6 +84,7 @@ class Texts:
             yield file
             self.skipped += file.nulls.skipped
             self.replaced += file.repairs.total
+            self.halves += file.repairs.halves
             span.source.refuse_changed()
             self.done, self.file = self.done + span.size, None
 

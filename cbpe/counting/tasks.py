@@ -90,7 +90,7 @@ class TaskCounts(Tally):
         self.outputs = outputs
         self.task = task
         self.threads = threads
-        self.documents = self.places = self.skipped = self.replaced = 0
+        self.documents = self.places = self.skipped = self.replaced = self.halves = 0
 
     def add(self, kind: str, spans: list[Span], tell: Tell) -> None:
         """Count what consecutive spans of one kind hold."""
@@ -125,6 +125,7 @@ class TaskCounts(Tally):
         self.documents += texts.documents
         self.skipped += texts.skipped
         self.replaced += texts.replaced
+        self.halves += texts.halves
 
     def add_words(self, words: Iterable[Any], tell: Tell) -> None:
         for data, lengths, counts in words:
@@ -136,6 +137,7 @@ class TaskCounts(Tally):
         file = span.open(None, self.options.errors)
         yield from counted_lines(span, file)
         self.replaced += file.repairs.total
+        self.halves += file.repairs.halves
 
     def with_text_bytes(self, words: Iterable[Any]) -> Iterable[Any]:
         for data, lengths, counts in words:
@@ -169,4 +171,5 @@ class TaskCounts(Tally):
         were too large to be held."""
         names = ["documents", "text_bytes", "places", "dropped_words", "dropped_occurrences"]
         names += changes_counted(self.options.errors, self.options.missing)
+        names += ["halves"] * (self.halves > 0)
         return {name: getattr(self, name) for name in names}

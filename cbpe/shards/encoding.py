@@ -106,7 +106,7 @@ class Encoded:
         self.threads = threads
         self.writer: Writer | None = None  # without documents there are no files
         self.digest = sha256()  # of the tokens, where no file's is that
-        self.documents = self.tokens = self.empty = self.skipped = self.replaced = 0
+        self.documents = self.tokens = self.empty = self.skipped = self.replaced = self.halves = 0
         self.longest = Longest()
         # Of the texts, and of these those that are in tokens; not counted where the split pattern leaves nothing out.
         self.text_bytes = self.covered_bytes = 0
@@ -144,6 +144,7 @@ class Encoded:
                     tell_so_far(batch.position)
         self.skipped += file.nulls.skipped
         self.replaced += file.repairs.total
+        self.halves += file.repairs.halves
         span.source.refuse_changed()
         tell(0, 0, span.size - told)
 
@@ -301,6 +302,8 @@ class Encoded:
         }
         for name in changes_counted(self.options.errors, self.options.missing):
             counts[name] = getattr(self, name)
+        if self.halves:
+            counts["halves"] = self.halves
         if self.lengths is not None:
             counts |= {"text_bytes": self.text_bytes, "covered_bytes": self.covered_bytes}
         if self.unknown is not None:

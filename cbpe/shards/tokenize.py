@@ -12,7 +12,7 @@ from cbpe.common.checks import checked_flag, checked_int
 from cbpe.common.public import public
 from cbpe.common.wording import of_another_library
 from cbpe.corpus.describing import tell_of_plain_text
-from cbpe.corpus.sources import changes_counted, skipped_in_words, tell_of_changes
+from cbpe.corpus.sources import changes_counted, halves_of, skipped_in_words, tell_of_changes
 from cbpe.shards.assembling import AssembleShard, shard_record
 from cbpe.shards.encoding import EncodeTask, arrow
 from cbpe.shards.kept_columns import kept_columns
@@ -222,7 +222,7 @@ class Shards:
         for name in changes_counted(self.options.errors, self.options.missing):
             records = [with_count(name, record) for record in records]
             sums[name] = sum(record[name] for record in records)
-        return {**sums, "tasks": records}
+        return {**sums, **halves_of(records), "tasks": records}
 
 
 def with_count(name: str, record: dict[str, Any]) -> dict[str, Any]:

@@ -38,6 +38,7 @@ STYLE = (
 # What is written in place of characters that do not show, or that act on others (as str.isprintable knows them), where
 # people know a sign for them.
 LEAST_BY_DECIMALS = 0.001  # of the numbers that are not shown by their first digits
+NO_FORMULAS = "tex2jax_ignore mathjax_ignore"  # classes by which MathJax, of any version, leaves a text alone
 UNSEEN = {"\n": "↵", "\r": "␍", "\t": "⇥"}
 
 
@@ -65,8 +66,9 @@ def unseen(character: str) -> str:
 
 
 def block(*parts: str, style: str = "") -> str:
-    """Parts of HTML as a block of its own, which looks alike wherever it stands."""
-    return f'<div class="cbpe"><style>{STYLE}{style}</style>{"".join(parts)}</div>'
+    """Parts of HTML as a block of its own, which looks alike wherever it stands. In a notebook, what stands between
+    signs of TeX, as "$" and "$", would be a formula otherwise."""
+    return f'<div class="cbpe {NO_FORMULAS}"><style>{STYLE}{style}</style>{"".join(parts)}</div>'
 
 
 def page(title: str, *parts: str) -> str:

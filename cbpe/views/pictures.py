@@ -32,7 +32,7 @@ BEGINNINGS = {
     ".svg": re.compile(rb"<svg", re.IGNORECASE),
     ".png": re.compile(rb"\A\x89PNG\r\n\x1a\n"),
     ".pdf": re.compile(rb"\A%PDF-"),
-    ".html": re.compile(rb'<div class="cbpe">'),  # a report of ours
+    ".html": re.compile(rb'<div class="cbpe[ "]'),  # a report of ours
 }
 ENOUGH_TO_TELL = 4096  # bytes of a file; comments may stand before what tells
 

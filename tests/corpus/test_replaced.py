@@ -173,5 +173,12 @@ def test_halves_of_surrogate_pairs_in_json_are_told_and_counted_as_replaced_wher
     with pytest.warns(UserWarning, match=told):
         row = cbpe.compare({"gpt2": enc}, {"rows": path}, **reading).rows[0]
     assert row.get("replaced") == (2 if errors == "replace" else None)
-    manifest = cbpe.tokenize(path, enc, tmp_path / "shards", **reading)
-    assert manifest.get("replaced") == (2 if errors == "replace" else None)
+    told = r"^put U\+FFFD in 2 places for halves of surrogate pairs$"
+    for run in (
+        lambda: cbpe.tokenize(path, enc, tmp_path / "shards", **reading),
+        lambda: cbpe.count_corpus(path, tmp_path / "a.words", **reading),
+    ):
+        with pytest.warns(UserWarning, match=told) as warned:
+            manifest = run()
+        assert len([each for each in warned if "U+FFFD" in str(each.message)]) == 1  # and of no bytes
+        assert (manifest.get("replaced"), manifest["halves"]) == (2 if errors == "replace" else None, 2)

@@ -225,6 +225,14 @@ def test_numbers_within_hebrew_are_drawn_from_the_left(texts, line, drawn):
     assert [texts[i] for i in order] == drawn
 
 
+def test_no_notebook_takes_what_is_shown_for_a_formula():
+    tok = cbpe.RegexTokenizer(r"\[[A-Z]+\]|\(\d+\)|\$\d+|[\s\S]")
+    shown = [tok._repr_html_(), tok.show("$a$")._repr_html_(), cbpe.count_words("$a$ $b$")._repr_html_()]
+    for html in shown:
+        classes = re.match(r'<div class="([^"]*)">', html)[1].split()
+        assert {"cbpe", "mathjax_ignore", "tex2jax_ignore"} == set(classes)
+
+
 def test_a_mark_alone_stands_on_a_circle_and_a_selector_alone_is_its_code_point():
     html = cbpe.get_encoding("gpt2").show("e\u0300 \ufe0f")._repr_html_()
     assert "<bdi>\u25cc\u0300</bdi>" in html
