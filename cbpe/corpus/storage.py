@@ -7,18 +7,25 @@ import re
 import stat
 from collections.abc import Container, Iterator
 from contextlib import contextmanager
+from functools import cache
 from pathlib import Path, PurePosixPath
 from typing import Any, BinaryIO, cast
 
 from cbpe.common.atomic_files import LOCAL, is_url
+from cbpe.common.warning import warn
 from cbpe.common.wording import shown
 
 __all__ = ["Url", "is_url", "place_of", "size_of", "version_of"]
 
 # What tells two states of a file apart, by the names that the file systems give it.
-VERSIONS = ("ETag", "etag", "md5Hash", "blob_id", "oid", "mtime", "LastModified", "last_modified", "updated", "created")
+VERSIONS = (
+    *("ETag", "etag", "md5Hash", "Content-MD5", "Digest", "blob_id", "oid", "mtime", "LastModified", "Last-Modified"),
+    *("last_modified", "updated", "created"),
+)
 LONGEST_PART = 255  # bytes of the name of a file or a folder, on all usual systems
 HTTP = ("http://", "https://")
+PAGE = "text/html"
+PASSWORD = re.compile(r"([A-Za-z][A-Za-z0-9+.-]*://)[^/@]*:[^/@]*@")
 HIDDEN = re.compile(r"(^|/)[._]")  # of a path
 ABSENT = (404, 410)  # what an HTTP server says of a file that is not there
 
@@ -46,7 +53,7 @@ class Url(os.PathLike[str]):
 
     @property
     def suffixes(self) -> list[str]:
-        return PurePosixPath(self.url).suffixes
+        return PurePosixPath(without_query(self.url)).suffixes
 
     def open(self) -> BinaryIO:
         """The file, opened in binary."""
@@ -67,6 +74,8 @@ class Url(os.PathLike[str]):
         with named_errors(self.url):
             if has_wildcards(path):
                 found = [name for name in system.glob(path) if system.isfile(name)]
+            elif is_web_file(system, path):
+                return [self]
             else:
                 found = system.find(path)
                 if not found:
@@ -85,6 +94,7 @@ class Url(os.PathLike[str]):
             return sorted(system.unstrip_protocol(name) for name in folders if holds_others(system, name, matched))
 
     def _system(self) -> tuple[Any, str]:
+        tell_of_password(self.url)
         try:
             from fsspec.core import url_to_fs
         except ImportError as error:
@@ -92,6 +102,31 @@ class Url(os.PathLike[str]):
         with named_errors(self.url):
             system, path = url_to_fs(self.url)
             return system, path
+
+
+def without_query(url: str) -> str:
+    """A URL of the web without its query and fragment, which are no part of the file's name; others as they are."""
+    return re.split("[?#]", url, maxsplit=1)[0] if url.lower().startswith(HTTP) else url
+
+
+def is_web_file(system: Any, url: str) -> bool:
+    """Whether a URL of the web is one file. A folder is a page of links, whose name has no ending, or ends in "/": the
+    links in other files lead anywhere. Raises what the server says."""
+    if not url.lower().startswith(HTTP) or url.endswith("/"):
+        return False
+    found = system.info(url)  # or there is no such file
+    return bool(PurePosixPath(without_query(url)).suffix) or found.get("mimetype") != PAGE
+
+
+@cache
+def tell_of_password(url: str) -> None:
+    """A UserWarning, once for each URL, where it has a password."""
+    found = PASSWORD.match(url)
+    if found is not None:
+        warn(
+            f"the URL {found[1]}...@{url[found.end() :]} holds a password, which manifests, records of trainings and "
+            "messages show as any other name: give it to fsspec by its configuration, and leave it out of the URL"
+        )
 
 
 def holds_others(system: Any, folder: str, matched: Container[str]) -> bool:
@@ -178,7 +213,8 @@ def place_of(name: str | os.PathLike[str]) -> Path | Url:
 
 
 def has_wildcards(name: str) -> bool:
-    return any(character in name for character in "*?[")
+    """Whether a name is a pattern of names. What follows "?" in a URL of the web is a query."""
+    return any(character in without_query(name) for character in "*?[")
 
 
 def version_of(place: Path | Url) -> tuple[int, str]:

@@ -136,7 +136,8 @@ def which(before: Iterable[str], now: Iterable[str]) -> str:
 
 
 def in_words(about: Sequence[Any]) -> str:
-    return f"{about[0]:,} bytes, {version_in_words(about[1])}"
+    version = version_in_words(about[1])
+    return f"{about[0]:,} bytes" + (f", {version}" if version else "")
 
 
 def differs(name: str, before: Any, now: Any) -> str:

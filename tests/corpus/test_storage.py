@@ -5,6 +5,7 @@ import gzip
 import http.server
 import io
 import json
+import os
 import re
 import sys
 import threading
@@ -15,7 +16,7 @@ from project import ROOT
 
 from cbpe import count_corpus
 from cbpe.corpus.files import TextFile
-from cbpe.corpus.storage import Url, is_url, place_of
+from cbpe.corpus.storage import Url, has_wildcards, is_url, place_of, version_of
 
 fsspec = pytest.importorskip("fsspec", reason="needs fsspec")
 
@@ -162,3 +163,62 @@ def test_a_web_server_that_gives_no_parts_of_a_file_is_told_with_what_to_do(tmp_
 def test_a_scheme_that_nobody_knows_is_an_error_that_names_the_url():
     with pytest.raises(OSError, match=r"nowhere://x/y.txt cannot be read: Protocol not known: nowhere"):
         TextFile(Url("nowhere://x/y.txt"), field=None, errors="strict")
+
+
+@pytest.fixture
+def served(tmp_path):
+    """A folder, and the address at which it is served."""
+    pytest.importorskip("aiohttp", reason="needs aiohttp")
+    pytest.importorskip("fsspec", reason="needs fsspec")
+    handler = functools.partial(http.server.SimpleHTTPRequestHandler, directory=tmp_path)
+    with http.server.ThreadingHTTPServer(("127.0.0.1", 0), handler) as server:
+        threading.Thread(target=server.serve_forever, daemon=True).start()
+        yield tmp_path, f"http://127.0.0.1:{server.server_port}"
+        server.shutdown()
+
+
+def test_links_in_a_file_of_the_web_lead_nowhere(served):
+    folder, address = served
+    (folder / "a.txt").write_text('see <a href="b.txt">a link</a>')
+    (folder / "b.txt").write_text("another text")
+    assert [str(each) for each in Url(f"{address}/a.txt").files()] == [f"{address}/a.txt"]
+    (folder / "sub").mkdir()
+    (folder / "sub" / "c.txt").write_text("in a folder")
+    for name in ("sub", "sub/"):
+        assert [str(each) for each in Url(f"{address}/{name}").files()] == [f"{address}/sub/c.txt"]
+    with pytest.raises(FileNotFoundError, match="there is no http"):
+        Url(f"{address}/none.txt").files()
+
+
+def test_a_query_is_no_part_of_the_name_of_a_file(served):
+    folder, address = served
+    (folder / "rows.jsonl").write_text('{"text": "low lower"}\n')
+    url = f"{address}/rows.jsonl?download=true#top"
+    assert Url(url).suffixes == [".jsonl"]
+    assert not has_wildcards(url)
+    assert has_wildcards(f"{address}/*.jsonl?download=true")
+    assert texts(url, field="text") == [b"low lower"]
+    assert [str(each) for each in Url(url).files()] == [url]
+    assert Url("s3://bucket/a?.jsonl").suffixes == [".jsonl"]  # where "?" is one character of a pattern
+
+
+def test_a_file_of_the_web_is_another_one_by_the_time_when_it_was_changed(served):
+    folder, address = served
+    (folder / "a.txt").write_text("one")
+    os.utime(folder / "a.txt", (1, 1))
+    before = version_of(Url(f"{address}/a.txt"))
+    (folder / "a.txt").write_text("two")
+    after = version_of(Url(f"{address}/a.txt"))
+    assert before[0] == after[0]
+    assert before != after
+    assert before[1].startswith("Last-Modified ")
+
+
+def test_a_password_in_a_url_is_warned_of_once_and_not_shown(served):
+    folder, address = served
+    (folder / "a.txt").write_text("text")
+    url = f"{address.replace('//', '//user:secret@')}/a.txt"
+    with pytest.warns(UserWarning, match=r"the URL http://\.\.\.@127.*/a\.txt holds a password") as warned:
+        assert texts(url, field=None) == [b"text"]
+    assert len(warned) == 1
+    assert "secret" not in str(warned[0].message)
