@@ -6,6 +6,7 @@ import os
 from collections.abc import Iterator
 from dataclasses import dataclass
 from dataclasses import field as dataclass_field
+from functools import partial
 from typing import TYPE_CHECKING, Any, overload
 
 from cbpe.common.atomic_files import write_whole
@@ -197,7 +198,7 @@ class Comparison:
 
         ending = refuse_chart(path)
         if path is None:
-            return Picture(draw_comparison(self.rows, ending))
+            return Picture(partial(draw_comparison, self.rows))
         if ending in PAGES:
             from cbpe.measures.report import report
 

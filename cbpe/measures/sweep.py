@@ -7,6 +7,7 @@ import os
 from collections.abc import Iterable, Iterator, Mapping
 from contextlib import closing
 from dataclasses import dataclass, field
+from functools import partial
 from typing import TYPE_CHECKING, Any, overload
 
 from cbpe._core.calls.parallel import checked_workers
@@ -170,7 +171,7 @@ class Sweep:
 
         ending = refuse_chart(path)
         if path is None:
-            return Picture(draw_sweep(self.rows, ending))
+            return Picture(partial(draw_sweep, self.rows))
         if ending in PAGES:
             from cbpe.measures.report import sweep_report
 

@@ -5,6 +5,7 @@ from __future__ import annotations
 import os
 from array import array
 from dataclasses import dataclass, fields
+from functools import partial
 from typing import TYPE_CHECKING, Any, overload
 
 from cbpe.common.atomic_files import write_whole
@@ -148,8 +149,8 @@ class TrainingRecord:
         text = number_of(self.text_bytes, "byte")
         if self.covered_bytes != self.text_bytes:  # as the split pattern left some out, or max_words
             text = f"{self.covered_bytes:,} of {text}"
-        picture = draw_compression(curve, begun, text, ending, start_tokens=self.start_tokens)
+        draw = partial(draw_compression, curve, begun, text, start_tokens=self.start_tokens)
         if path is None:
-            return Picture(picture)
-        write_whole(path, [picture])
+            return Picture(draw)
+        write_whole(path, [draw(ending)])
         return None

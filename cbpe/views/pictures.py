@@ -5,7 +5,7 @@ from __future__ import annotations
 import io
 import os
 import re
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from typing import Any
 
 from cbpe.common.atomic_files import refuse_elsewhere
@@ -38,10 +38,14 @@ ENOUGH_TO_TELL = 4096  # bytes of a file; comments may stand before what tells
 
 
 class Picture:
-    """A picture that a notebook shows."""
+    """A picture that a notebook shows: as SVG, and as PNG for what takes no SVG, as LaTeX does.
 
-    def __init__(self, svg: bytes) -> None:
-        self.svg = svg
+    draw: makes the picture of a kind, ".svg" or ".png".
+    """
+
+    def __init__(self, draw: Callable[[str], bytes]) -> None:
+        self.svg = draw(".svg")
+        self._draw = draw
 
     def __repr__(self) -> str:
         return f"<Picture: {len(self.svg):,} bytes of SVG, which a notebook shows>"
@@ -49,6 +53,9 @@ class Picture:
     def _repr_svg_(self) -> str:
         """No wider than the page, which else cuts it."""
         return self.svg.decode().replace("<svg ", '<svg style="max-width: 100%; height: auto" ', 1)
+
+    def _repr_png_(self) -> bytes:
+        return self._draw(".png")
 
 
 def is_picture(path: str | os.PathLike[str]) -> bool:

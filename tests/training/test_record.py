@@ -113,6 +113,7 @@ def test_without_a_path_the_curve_is_a_picture_for_a_notebook(tmp_path):
     shown = record.plot()
     assert shown.svg == (tmp_path / "curve.svg").read_bytes()
     assert "bytes of text per token" in shown._repr_svg_()
+    assert shown._repr_png_().startswith(b"\x89PNG\r\n")  # for what takes no SVG, as nbconvert on its way to LaTeX
     assert repr(shown).startswith("<Picture: ")
 
 
