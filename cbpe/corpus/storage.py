@@ -80,6 +80,8 @@ class Url(os.PathLike[str]):
                 found = system.find(path)
                 if not found:
                     system.info(path)  # says why, where it is no empty folder: find keeps that to itself
+            # A page of links may have some to itself, in another order, and is no file.
+            found = [name for name in found if not without_query(name).endswith("/")]
             return [Url(system.unstrip_protocol(name)) for name in sorted(found)]
 
     def folders_left_out(self) -> list[str]:

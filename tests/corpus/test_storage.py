@@ -190,6 +190,15 @@ def test_links_in_a_file_of_the_web_lead_nowhere(served):
         Url(f"{address}/none.txt").files()
 
 
+def test_a_page_of_links_is_no_file_in_any_order(served):
+    folder, address = served
+    (folder / "sub").mkdir()
+    (folder / "sub" / "a.txt").write_text("a text")
+    links = '<a href="?C=N;O=D">Name</a> <a href="/sub/?C=M;O=A">Last modified</a> <a href="/">Parent</a>'
+    (folder / "sub" / "index.html").write_text(f'<html>{links} <a href="a.txt">a.txt</a></html>')  # as Apache's
+    assert [str(each) for each in Url(f"{address}/sub/").files()] == [f"{address}/sub/a.txt"]
+
+
 def test_a_query_is_no_part_of_the_name_of_a_file(served):
     folder, address = served
     (folder / "rows.jsonl").write_text('{"text": "low lower"}\n')
