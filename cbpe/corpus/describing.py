@@ -14,7 +14,7 @@ from cbpe.common.warning import warn
 from cbpe.common.wording import listed, number_of
 from cbpe.corpus.files import TextFile
 from cbpe.corpus.sources import begins_with_objects, is_open_file, name_of_open
-from cbpe.corpus.storage import place_of
+from cbpe.corpus.storage import Url, place_of
 from cbpe.corpus.stored_bytes import DECOMPRESSORS
 from cbpe.corpus.word_counts import WordCounts
 
@@ -52,7 +52,7 @@ def is_file(source: object) -> bool:
     return isinstance(source, os.PathLike) or is_open_file(source)
 
 
-def tell_of_objects(places: Iterable[Path]) -> None:
+def tell_of_objects(places: Iterable[Path | Url]) -> None:
     """A UserWarning for each file of plain text that looks like JSON Lines."""
     for place in places:
         with closing(chunks_of(place)) as chunks:
@@ -80,7 +80,9 @@ def tell_of_plain_text(source: object, special_tokens: Iterable[str] = (), field
             "named, it is read, of .parquet and of JSON Lines (.jsonl, .json) alone"
         )
     files = [*islice((place for place in places if isinstance(place, Path) and place.is_file()), LOOKED_INTO)]
-    tell_of_objects(place for place in files if str(place) not in tables)
+    urls = islice((place for place in places if isinstance(place, Url)), LOOKED_INTO)
+    looked_into: list[Path | Url] = [*files, *urls]
+    tell_of_objects(place for place in looked_into if str(place) not in tables)
     tokens = {token: token.encode("utf-8", "replace") for token in special_tokens}
     if not tokens:
         return
@@ -114,7 +116,7 @@ def first_found(chunks: Iterable[bytes], tokens: Mapping[str, bytes], most: int)
     return None
 
 
-def chunks_of(place: Path) -> Generator[bytes, None, None]:
+def chunks_of(place: Path | Url) -> Generator[bytes, None, None]:
     """The bytes of a file of plain text, decompressed, up to where they cannot be read, which reading it tells."""
     with suppress(OSError, ValueError):
         yield from TextFile(place, field=None, errors="replace").chunks()

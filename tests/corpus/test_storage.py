@@ -14,7 +14,7 @@ from importlib.metadata import requires
 import pytest
 from project import ROOT
 
-from cbpe import count_corpus
+from cbpe import count_corpus, count_words
 from cbpe.corpus.files import TextFile
 from cbpe.corpus.storage import Url, has_wildcards, is_url, place_of, version_of
 
@@ -231,3 +231,11 @@ def test_a_password_in_a_url_is_warned_of_once_and_not_shown(served):
         assert texts(url, field=None) == [b"text"]
     assert len(warned) == 1
     assert "secret" not in str(warned[0].message)
+
+
+def test_json_lines_behind_a_url_that_are_read_as_text_are_told(memory):
+    memory.pipe("/rows", b'{"text": "low lower"}\n{"text": "lowest"}\n')
+    with pytest.warns(
+        UserWarning, match="memory://rows is read as one text, and each of its first lines is a JSON object"
+    ):
+        count_words(Url("memory://rows"))
