@@ -15,7 +15,7 @@ __all__ = ["connected", "imported", "on_ray"]
 
 RETRIES = 5  # of a task whose process or machine is gone
 WAITING_PER_CORE = 2  # tasks that are handed over: a core that is free has the next one
-SECONDS_TO_END = 30.0  # for tasks that are being done when another one has failed
+SECONDS_TO_END = 30.0  # for tasks that are handed over when another one has failed
 
 held_here: dict[str, Work] = {}  # in a process of the cluster: the work of the last run, by Ray's name for it
 
@@ -43,8 +43,7 @@ def on_ray(work: Work, tasks: Sequence[Task], workers: int | None, tally: Tally)
                 tally.add(documents, tokens, task.size)
                 tally.task_done(task)
         except BaseException:
-            for reference in handed_over:
-                ray.cancel(reference)
+            # They are waited for and not cancelled: where a task ends while it is cancelled, Ray ends this process.
             if handed_over:
                 ray.wait(list(handed_over), num_returns=len(handed_over), timeout=SECONDS_TO_END)
             raise
