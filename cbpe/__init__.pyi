@@ -17,6 +17,8 @@ from cbpe.measures.compare import compare as compare
 from cbpe.measures.comparison import Comparison as Comparison
 from cbpe.measures.sweep import Sweep as Sweep
 from cbpe.measures.sweep import sweep as sweep
+from cbpe.shards.opening import Shards as Shards
+from cbpe.shards.opening import open_shards as open_shards
 from cbpe.shards.tokenize import tokenize as tokenize
 from cbpe.text.patterns import GPT2_SPLIT_PATTERN as GPT2_SPLIT_PATTERN
 from cbpe.text.patterns import GPT4_SPLIT_PATTERN as GPT4_SPLIT_PATTERN
@@ -73,6 +75,7 @@ __all__ = [
     "inspect",
     "list_encoding_names",
     "load",
+    "open_shards",
     "recover_merges",
     "render_token",
     "sweep",

@@ -1,24 +1,27 @@
-"""tokenize: a corpus to token shards."""
+"""tokenize and shards: a corpus to token shards, and what shards hold."""
 
 from __future__ import annotations
 
+from collections.abc import Iterator, Sequence
 from enum import Enum
+from itertools import islice
 from typing import Annotated, Any
 
 import typer
 
 import cbpe
 from cbpe.cli.input import runs
-from cbpe.cli.input.options import ErrorsOption, FieldOption, MissingOption, TokenizerOption
-from cbpe.cli.input.references import tokenizer_of
+from cbpe.cli.input.options import ErrorsOption, FieldOption, JsonOption, MissingOption, TokenizerOption
+from cbpe.cli.input.references import complete_reference, is_encoding, tokenizer_of
 from cbpe.cli.input.store_option import StoreOption
 from cbpe.cli.input.texts import bars_wanted
 from cbpe.cli.input.values import refuse_stream, size_of
 from cbpe.cli.output.interrupts import told_if_stopped
-from cbpe.cli.output.printing import print_line_of_json, print_pairs
+from cbpe.cli.output.printing import print_json, print_line_of_json, print_pairs
 from cbpe.cli.output.progress import print_progress
 from cbpe.cli.registering import new_app
 from cbpe.common.wording import number_of
+from cbpe.views.readable import beginning, readable_bytes
 
 app = new_app(add_completion=False)
 
@@ -32,6 +35,11 @@ class ShardFormat(str, Enum):
     datatrove = "datatrove"
     dolma = "dolma"
     parquet = "parquet"
+
+
+class Split(str, Enum):
+    train = "train"
+    val = "val"
 
 
 class TokenType(str, Enum):
@@ -197,3 +205,105 @@ def verified(manifest: dict[str, Any]) -> list[tuple[str, str]]:
     """What was read back, for people."""
     n_files = sum(len(shard["files"]) for shard in manifest["shards"])
     return [("verified", f"{number_of(n_files, 'file')}, by the SHA-256 in the manifest")]
+
+
+# What is shown of a document, and of a run.
+FIRST_TOKENS, FIRST_CHARACTERS, FIRST_IDS, MOST_SHARDS = 400, 200, 24, 5
+
+
+@app.command()
+def shards(
+    folder: Annotated[str, typer.Argument(metavar="FOLDER", help="The folder that tokenize has made.")],
+    tokenizer: Annotated[
+        str | None,
+        typer.Option(
+            "-t",
+            "--tokenizer",
+            metavar="REF",
+            help="The tokenizer they were made by, to see texts. Left out: the named encoding they were made by, if it "
+            "was one.",
+            autocompletion=complete_reference,
+            show_default=False,
+        ),
+    ] = None,
+    first: Annotated[
+        int, typer.Option("-n", "--first", min=0, metavar="N", help="Documents, or rows, whose text is shown.")
+    ] = 3,
+    split: Annotated[
+        Split | None,
+        typer.Option(help="Show documents of this split alone. Left out: the first of all.", show_default=False),
+    ] = None,
+    verify: Annotated[
+        bool, typer.Option("--verify", help="Read every file, and compare its SHA-256 with the manifest's.")
+    ] = False,
+    as_json: JsonOption = False,
+    store: StoreOption = None,
+) -> None:
+    """Show what token shards hold.
+
+    Prints what manifest.json says, and the beginning of the first documents, or rows, as text. It needs no source.
+    Files are compared with the manifest by their sizes; with --verify by their SHA-256.
+
+    \b
+    Example:
+      cbpe shards pretraining -t book.model -n 5 --verify
+    """
+    found = cbpe.open_shards(folder, verify=verify)
+    tok = maker_of(found, tokenizer)
+    sequences = list(islice(found.sequences(None if split is None else split.value), first))
+    if as_json:
+        rows = [
+            {"tokens": ids.tolist(), "text": None if tok is None else tok.decode(ids.tolist())} for ids in sequences
+        ]
+        print_json({**found.manifest, **({"verified": True} if verify else {}), "first": rows})
+    else:
+        print_pairs(
+            [*pairs_of_shards(found), *(verified(found.manifest) if verify else []), *begun(found.kind, sequences, tok)]
+        )
+
+
+def maker_of(found: cbpe.Shards, reference: str | None) -> cbpe.Tokenizer | None:
+    """The tokenizer that shards were made by: the one that the user names, or a named encoding. ValueError for another
+    one."""
+    if reference is None:
+        name = found.manifest["tokenizer"].get("name")
+        if not isinstance(name, str) or not is_encoding(name):
+            return None
+        named = cbpe.get_encoding(name)
+        return named if found.made_by(named) else None  # which may have the name alone
+    tok = tokenizer_of(reference)
+    found.refuse_other(tok)
+    return tok
+
+
+def pairs_of_shards(found: cbpe.Shards) -> Iterator[tuple[str, str]]:
+    """What a manifest says, for people."""
+    manifest, options = found.manifest, found.manifest["options"]
+    yield "format", options["format"]
+    yield from (pair for pair in pairs(manifest, str(found.folder), None) if pair[0] not in ("tasks", "shards"))
+    if options.get("row_tokens") is not None:
+        yield "rows", f"{options['row_tokens']:,} tokens each"
+    yield "end of text", "none" if options.get("eot") is None else f"token {options['eot']} in each document"
+    about = manifest["tokenizer"]
+    yield "tokenizer", f"{about.get('name') or 'without a name'}, with ids below {about['n_vocab']:,}"
+    yield "sha256", about["sha256"]
+    for shard in manifest["shards"][:MOST_SHARDS]:
+        names = ", ".join(file["name"] for file in shard["files"])
+        kind = "" if shard["split"] == "train" else f" for {shard['split']}"
+        yield "shard", f"{names}: {number_of(shard['tokens'], 'token')}{kind}"
+    if len(manifest["shards"]) > MOST_SHARDS:
+        yield "", f"and {number_of(len(manifest['shards']) - MOST_SHARDS, 'shard')} more: --json has all"
+
+
+def begun(kind: str, sequences: Sequence[Any], tok: cbpe.Tokenizer | None) -> Iterator[tuple[str, str]]:
+    """The beginning of the first documents or rows, for people."""
+    for number, tokens in enumerate(sequences, 1):
+        if tok is None:
+            ids = " ".join(map(str, tokens[:FIRST_IDS].tolist()))
+            yield f"{kind} {number}", ids + (" ..." if len(tokens) > FIRST_IDS else "")
+        else:
+            text = beginning(readable_bytes(tok.decode_bytes(tokens[:FIRST_TOKENS].tolist())), FIRST_CHARACTERS)
+            goes_on = len(tokens) > FIRST_TOKENS and len(text) <= FIRST_CHARACTERS
+            yield f"{kind} {number}", f"{number_of(len(tokens), 'token')}: {text}{'...' if goes_on else ''}"
+    if sequences and tok is None:
+        yield "texts", "name the tokenizer by -t to see them"

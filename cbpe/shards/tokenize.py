@@ -120,7 +120,7 @@ def tokenize(
     run = Run(folder, plan, tasks, leaves=(PARTS,), verify=verify)
     alone = share is None and executor == "local"
     with listening(progress) as listener, run.forgotten_if_fruitless(alone=alone):
-        work = Shards(run, tokenizer, model.called, options, tasks, execute, workers, listener)
+        work = ShardRun(run, tokenizer, model.called, options, tasks, execute, workers, listener)
         amend(run, tasks, options, resume=resume, shared=share is not None)
         manifest = run.begin(resume=resume, shared=share is not None)
         if manifest is None:
@@ -134,7 +134,7 @@ def tokenize(
     return manifest
 
 
-class Shards:
+class ShardRun:
     """The two steps of a run."""
 
     def __init__(

@@ -348,6 +348,7 @@ def files(tmp_path_factory):
     trained.save(folder / "book")
     trained.save(folder / "ranks.tiktoken")
     cbpe.get_encoding("cl100k_base").save(folder / "cl100k_base.tiktoken")
+    cbpe.tokenize(folder / "book.txt", trained, folder / "pretraining")
     with ModelStore(folder / "models.db") as models:
         models.save(cbpe.train(TEXT, 270), "shakespeare")
         models.save(

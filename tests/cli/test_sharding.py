@@ -200,3 +200,85 @@ def test_a_folder_without_files_is_told_what_is_looked_for(tmp_path):
 def test_a_run_takes_no_standard_input_and_says_why(command):
     error = error_of(*command, "-", stdin=b"a text", exit_code=2)
     assert "'-' is standard input, which cannot be read again when a run goes on: name a file" in error
+
+
+# ---- shards
+
+
+def test_shards_say_what_they_hold(corpus, tmp_path):
+    tokenize(corpus, tmp_path / "out", "--format", "bin")
+    lines = run("shards", tmp_path / "out").stdout.splitlines()
+    found = dict(line.split(maxsplit=1) for line in lines if not line.startswith(("document ", "end of text")))
+    tok = cbpe.get_encoding("gpt2")
+    n_tokens = np.fromfile(tmp_path / "out" / "train.bin", np.uint16).size
+    assert found["documents"] == "40, 10 empty ones left out"
+    assert found["tokenizer"] == "gpt2, with ids below 50,257"
+    assert found["shard"] == f"train.bin: {n_tokens:,} tokens"
+    assert [line for line in lines if line.startswith("end of text")] == ["end of text  token 50256 in each document"]
+    shown = [line.split(maxsplit=2) for line in lines if line.startswith("document ")]
+    texts = [f"document {k}" for k in (1, 2, 3)]
+    wanted = [f"{len(tok.encode(text)) + 1} tokens: {text}<|endoftext|>" for text in texts]
+    assert shown == [["document", str(k), text] for k, text in enumerate(wanted, 1)]
+
+
+def test_texts_take_the_tokenizer_that_made_the_shards(corpus, tmp_path):
+    tok = cbpe.train(corpus, 280, field="text")
+    tok.save(tmp_path / "own.model")
+    run("tokenize", corpus, "-t", tmp_path / "own.model", "-o", tmp_path / "out", "--field", "text")
+    lines = run("shards", tmp_path / "out", "--first", "1").stdout.splitlines()
+    ids = tok.encode("document 1")
+    assert lines[-2].split() == ["document", "1", *map(str, ids)]
+    assert lines[-1].split(maxsplit=1) == ["texts", "name the tokenizer by -t to see them"]
+    lines = run("shards", tmp_path / "out", "-t", tmp_path / "own.model", "-n", "1", "--verify").stdout.splitlines()
+    assert lines[-1].split(maxsplit=2) == ["document", "1", f"{len(ids)} tokens: document 1"]
+    assert lines[-2].split(maxsplit=1) == ["verified", "2 files, by the SHA-256 in the manifest"]
+    assert "were made by another tokenizer: its sha256 is" in error_of("shards", tmp_path / "out", "-t", "gpt2")
+
+
+def test_programs_get_the_manifest_and_the_first_documents(corpus, tmp_path):
+    tokenize(corpus, tmp_path / "out", "--row-tokens", 16)
+    row = json.loads(run("shards", tmp_path / "out", "--json", "-n", "2", "--verify").stdout)
+    tok = cbpe.get_encoding("gpt2")
+    rows = shard_readers.megatron(tmp_path / "out" / "part-00000.idx")[:2]
+    assert row["first"] == [{"tokens": ids, "text": tok.decode(ids)} for ids in rows]
+    assert row["verified"] is True
+    for name, value in json.loads((tmp_path / "out" / "manifest.json").read_text()).items():
+        assert row[name] == value
+    lines = run("shards", tmp_path / "out", "-n", "0").stdout.splitlines()
+    assert lines[-1].startswith("shard ")
+    assert ["rows", "16 tokens each"] in [line.split(maxsplit=1) for line in lines]
+
+
+def test_documents_of_one_split_are_shown(corpus, tmp_path):
+    tokenize(corpus, tmp_path / "out", "--val-fraction", 0.3, "--task-bytes", "100")
+    found = cbpe.open_shards(tmp_path / "out")
+    tok = cbpe.get_encoding("gpt2")
+    for split in ("train", "val"):
+        lines = run("shards", tmp_path / "out", "--split", split, "-n", "100").stdout.splitlines()
+        shown = [line.split(": ", 1)[1] for line in lines if line.startswith("document ")]
+        assert shown == [tok.decode(ids.tolist()) for ids in found.sequences(split)]
+        assert len(shown) > 3
+
+
+def test_long_documents_and_many_shards_are_shown_in_part(tmp_path):
+    path = tmp_path / "in.jsonl"
+    path.write_text("".join(json.dumps({"text": f"{i} " + "word\n" * 3000}) + "\n" for i in range(8)))
+    tokenize(path, tmp_path / "out", "--task-bytes", "100")
+    lines = run("shards", tmp_path / "out", "-n", "1").stdout
+    assert sum(line.startswith("shard ") for line in lines.splitlines()) == 5
+    assert "and 3 shards more: --json has all" in lines
+    shown = lines[lines.index("document 1") :]
+    assert r"tokens: 0 word\nword\nword" in shown
+    assert shown.endswith("...\n")
+    assert len(shown) < 350
+
+
+def test_a_folder_without_shards_is_refused(corpus, tmp_path):
+    assert error_of("shards", tmp_path) == f"cbpe: {tmp_path} holds no token shards: there is no manifest.json in it\n"
+    assert error_of("shards", tmp_path / "no") == f"cbpe: there is no folder {tmp_path / 'no'}\n"
+    assert "give the folder of the shards" in error_of("shards", corpus)
+    tokenize(corpus, tmp_path / "out", "--task", "1/2", "--task-bytes", "100")
+    assert error_of("shards", tmp_path / "out").endswith("is not finished: resume it first\n")
+    tokenize(corpus, tmp_path / "whole")
+    (tmp_path / "whole" / "part-00000.bin").unlink()
+    assert "part-00000.bin" in error_of("shards", tmp_path / "whole")

@@ -19,7 +19,7 @@ NOT_HERE = {
     "ModelStore.import_folder", "ModelStore.missing_file", "ModelStore.publish", "ModelStore.was_done",
     "ModelStore.watch", "Tokenizer.arrow_udf", "Tokenizer.decode_arrow", "Tokenizer.encode",
     "Tokenizer.register_special_tokens", "Tokenizer.show", "Tokenizer.statistics", "count_corpus", "from_transformers",
-    "inspect", "load", "tokenize",
+    "inspect", "load", "open_shards", "tokenize",
 }  # fmt: skip
 NEEDS_RAY = {"cbpe.counting.datasets.count_words"}
 PUBLIC = {name: getattr(library, name) for library in (cbpe, store) for name in library.__all__}

@@ -109,6 +109,7 @@ OPTIONS = {
     "split_by_number": "--mix-numbers",
     "add_dummy_prefix": "--no-dummy-prefix",
     "columns": "--column",
+    "split": "--split",
 }  # fmt: skip
 NAME = f"({'|'.join(OPTIONS)})"
 # "vocab_size is 3", "field is for counting words", "required_characters has U+0000"; "a file is no model" is none.

@@ -6,10 +6,13 @@ number of tokens, and the same number for people. All is little-endian.
 from __future__ import annotations
 
 import math
+from collections.abc import Iterator, Sequence
+from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
+from cbpe.shards.formats.mapped import AT_ONCE, cut_at, file_ending_in, mapped
 from cbpe.shards.formats.writing import Format, Shard
 from cbpe.tasks.outputs import Outputs
 
@@ -52,4 +55,11 @@ def in_units(n: int) -> str:
     return f"{n / 10 ** (exponent // 3 * 3):.{digits}f} {PREFIXES[exponent // 3]}T"
 
 
-DATATROVE = Format(DatatroveWriter, small="uint16", large="uint32", small_below=2**16 + 1, eot="after")
+def documents(files: Sequence[Path], dtype: str) -> Iterator[Tokens]:
+    index = file_ending_in(files, ".ds.index")
+    ends = mapped(index, "uint64")
+    in_parts = (int(end) for first in range(0, len(ends), AT_ONCE) for end in ends[first : first + AT_ONCE].tolist())
+    return cut_at(mapped(file_ending_in(files, ".ds"), dtype), in_parts, index)
+
+
+DATATROVE = Format(DatatroveWriter, documents, small="uint16", large="uint32", small_below=2**16 + 1, eot="after")

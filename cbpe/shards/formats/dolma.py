@@ -8,8 +8,12 @@ from __future__ import annotations
 import csv
 import gzip
 import io
+import zlib
+from collections.abc import Iterator, Sequence
+from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
+from cbpe.shards.formats.mapped import DamagedError, cut_at, file_ending_in, mapped
 from cbpe.shards.formats.writing import Format, Shard
 from cbpe.tasks.outputs import Outputs
 
@@ -48,4 +52,23 @@ class DolmaWriter:
         self.packed.close()
 
 
-DOLMA = Format(DolmaWriter, small="uint16", large="uint32", small_below=2**16 + 1, eot="after", keeps="places")
+def documents(files: Sequence[Path], dtype: str) -> Iterator[Tokens]:
+    places = file_ending_in(files, ".csv.gz")
+    return cut_at(mapped(file_ending_in(files, ".npy"), dtype), ends_in(places), places)
+
+
+def ends_in(places: Path) -> Iterator[int]:
+    """The second number of each line."""
+    try:
+        with gzip.open(places, "rt", encoding="utf-8", errors="surrogateescape", newline="") as lines:
+            for row in csv.reader(lines):
+                yield int(row[1])
+    except (EOFError, IndexError, ValueError, csv.Error, gzip.BadGzipFile, zlib.error) as error:
+        if isinstance(error, DamagedError):
+            raise
+        raise DamagedError(places, str(error)) from error
+
+
+DOLMA = Format(
+    DolmaWriter, documents, small="uint16", large="uint32", small_below=2**16 + 1, eot="after", keeps="places"
+)

@@ -16,11 +16,13 @@ Here every document is one sequence. Megatron takes uint16 for vocabularies of l
 from __future__ import annotations
 
 import struct
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
+from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
+from cbpe.shards.formats.mapped import DamagedError, cut_at, ends_of, file_ending_in, mapped
 from cbpe.shards.formats.writing import Format, Shard
 from cbpe.tasks.outputs import Outputs
 
@@ -33,6 +35,8 @@ __all__ = ["MEGATRON"]
 
 MAGIC = b"MMIDIDX\x00\x00"
 VERSION = 1
+NUMBERS = "<QBQQ"  # the version, the type of the tokens, sequences, and documents and one
+HEAD = len(MAGIC) + struct.calcsize(NUMBERS)
 CODES = {"int32": 4, "uint16": 8}
 LONGEST = 2**31 - 1  # a sequence
 AT_ONCE = 1 << 18  # sequences
@@ -62,7 +66,7 @@ class MegatronWriter:
         self.n += len(lengths)
 
     def close(self) -> None:
-        self.index.write(MAGIC + struct.pack("<QBQQ", VERSION, self.code, self.n, self.n + 1))
+        self.index.write(MAGIC + struct.pack(NUMBERS, VERSION, self.code, self.n, self.n + 1))
         for lengths in self._again():
             self.index.write(lengths)
         start = 0
@@ -79,4 +83,22 @@ class MegatronWriter:
             yield np.frombuffer(data, "<i4")
 
 
-MEGATRON = Format(MegatronWriter, small="uint16", large="int32", small_below=65_500, eot=None)
+def documents(files: Sequence[Path], dtype: str) -> Iterator[Tokens]:
+    index = file_ending_in(files, ".idx")
+    with open(index, "rb") as file:
+        head = file.read(HEAD)
+    if len(head) < HEAD or not head.startswith(MAGIC):
+        raise DamagedError(index, "it does not begin as an index of Megatron's")
+    version, code, n, n_edges = struct.unpack(NUMBERS, head[len(MAGIC) :])
+    if (version, code, n_edges) != (VERSION, CODES[dtype], n + 1):
+        said = f"version {version}, type {code}, {n:,} sequences and {n_edges:,} edges of documents"
+        raise DamagedError(
+            index, f"it says {said}, where version {VERSION}, type {CODES[dtype]} and one edge more is due"
+        )
+    if index.stat().st_size != HEAD + n * 12 + n_edges * 8:
+        raise DamagedError(index, f"it has {index.stat().st_size:,} bytes, which are not those of {n:,} sequences")
+    lengths = np.memmap(index, "<i4", "r", HEAD, (n,)) if n else np.zeros(0, "<i4")
+    return cut_at(mapped(file_ending_in(files, ".bin"), dtype), ends_of(lengths, index), index)
+
+
+MEGATRON = Format(MegatronWriter, documents, small="uint16", large="int32", small_below=65_500, eot=None)

@@ -2,10 +2,13 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterator, Sequence
+from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
+from cbpe.shards.formats.mapped import DamagedError, file_ending_in
 from cbpe.shards.formats.writing import Format, Shard
 from cbpe.tasks.outputs import Output, Outputs
 
@@ -15,6 +18,7 @@ if TYPE_CHECKING:
 __all__ = ["PARQUET"]
 
 COLUMN = "input_ids"
+ROWS = 1 << 10  # that are read at once
 GROUP_TOKENS = 1 << 20  # in a row group, or those of one document
 
 
@@ -64,4 +68,23 @@ class ParquetWriter:
         self.tokens, self.lengths, self.rows, self.n_tokens = [], [], [], 0
 
 
-PARQUET = Format(ParquetWriter, small=None, large="int32", small_below=0, eot=None, keeps="columns")
+def documents(files: Sequence[Path], dtype: str) -> Iterator[Tokens]:
+    try:
+        import pyarrow as pa
+        import pyarrow.parquet as pq
+    except ImportError as error:
+        raise ImportError("reading shards of format 'parquet' takes pyarrow: pip install \"cbpe[parquet]\"") from error
+
+    path = file_ending_in(files, ".parquet")
+    try:
+        with pq.ParquetFile(path) as file:
+            for batch in file.iter_batches(ROWS, columns=[COLUMN]):
+                for ids in batch.column(0):
+                    yield ids.values.to_numpy().astype(dtype, copy=False)
+    except (pa.ArrowException, AttributeError, IndexError, OSError, ValueError) as error:
+        if isinstance(error, OSError) and error.errno is not None:  # of the file, not of what is in it
+            raise
+        raise DamagedError(path, str(error).strip()) from error
+
+
+PARQUET = Format(ParquetWriter, documents, small=None, large="int32", small_below=0, eot=None, keeps="columns")

@@ -7,10 +7,13 @@ uint16, 20240801 and 7 for uint32. There is an end-of-text token in front of eve
 
 from __future__ import annotations
 
+from collections.abc import Iterator, Sequence
+from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
+from cbpe.shards.formats.mapped import DamagedError, file_ending_in, mapped
 from cbpe.shards.formats.writing import Format, Shard
 from cbpe.tasks.outputs import Output, Outputs
 
@@ -52,9 +55,23 @@ class LlmCWriter(StreamWriter):
         self.tokens.write(header)
 
 
-BIN = Format(StreamWriter, small="uint16", large="uint32", small_below=2**16 + 1, eot="after", stream=True)
+def stream(files: Sequence[Path], dtype: str) -> Iterator[Tokens]:
+    yield mapped(file_ending_in(files, ".bin"), dtype)
+
+
+def stream_with_header(files: Sequence[Path], dtype: str) -> Iterator[Tokens]:
+    path = file_ending_in(files, ".bin")
+    header = np.fromfile(path, "<i4", HEADER)
+    tokens = mapped(path, dtype, header.nbytes)
+    if (*header[:3].tolist(),) != (*SIGNS[dtype], len(tokens)):
+        raise DamagedError(path, f"its header is not that of {len(tokens):,} tokens as {dtype}")
+    yield tokens
+
+
+BIN = Format(StreamWriter, stream, small="uint16", large="uint32", small_below=2**16 + 1, eot="after", stream=True)
 LLM_C = Format(
     LlmCWriter,
+    stream_with_header,
     small="uint16",
     large="uint32",
     small_below=2**16 + 1,

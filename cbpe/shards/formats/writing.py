@@ -2,8 +2,9 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass
+from pathlib import Path
 from typing import TYPE_CHECKING, Any, Literal, Protocol
 
 from cbpe.tasks.outputs import Output, Outputs
@@ -47,12 +48,15 @@ class Writer(Protocol):
 class Format:
     """A format of shards, and the defaults of those who read it.
 
-    small, large: the types of token ids; the small one is for vocabularies (the largest id and one) below
-    `small_below`. eot: where the end-of-text token stands by default. stream: tokens alone, without where documents
-    end, so that shards cut documents. keeps: what else of each document is kept.
+    documents: what a writer has written, read back: the tokens of each document of a shard that has these files, with
+    tokens of this type; of a stream, all of them at once. small, large: the types of token ids; the small one is for
+    vocabularies (the largest id and one) below `small_below`. eot: where the end-of-text token stands by default.
+    stream: tokens alone, without where documents end, so that shards cut documents. keeps: what else of each document
+    is kept.
     """
 
     writer: Callable[[Outputs, Shard], Writer]
+    documents: Callable[[Sequence[Path], str], Iterator[Tokens]]
     small: str | None
     large: str
     small_below: int
