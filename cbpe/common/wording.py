@@ -32,6 +32,8 @@ EXACT = 2**53  # from here on not every int is a float
 MOST_DECIMALS = 9  # of a share in percent
 LONGEST_TYPED = 80  # characters
 LONGEST_COMPARED = 100  # characters of a name; time grows with their square
+LIKE = 8  # names that are compared more closely
+OF_ANOTHER_BEGINNING = 0.7  # how like a name is that begins with another character, to be meant
 
 
 class NamedErrors:
@@ -148,6 +150,8 @@ def closest(given: str, known: Iterable[str]) -> str | None:
 
     >>> closest("gpt4", ["gpt2", "gpt-4"]), closest("shels", ["shells", "Shells"])
     ('gpt-4', 'shells')
+    >>> closest("p50k", ["p50k_base", "p50k_edit"]), closest("gemini", ["o4-mini"])
+    ('p50k_base', None)
     """
     from difflib import SequenceMatcher, get_close_matches  # which a program that makes no mistake never loads
 
@@ -155,8 +159,15 @@ def closest(given: str, known: Iterable[str]) -> str | None:
     for name in known:
         names.setdefault(name.lower(), []).append(name)
     given = given[:LONGEST_COMPARED]
-    found = get_close_matches(given.lower(), names, n=1)
-    return max(names[found[0]], key=lambda name: SequenceMatcher(None, given, name).ratio()) if found else None
+    like = set(get_close_matches(given.lower(), names, n=LIKE))
+    ratios = {name: SequenceMatcher(None, given.lower(), name).ratio() for name in names if name in like}
+    likely = {
+        name: ratio for name, ratio in ratios.items() if ratio >= OF_ANOTHER_BEGINNING or name[:1] == given[:1].lower()
+    }
+    if not likely:
+        return None
+    spellings = names[max(likely, key=likely.__getitem__)]  # of several, the first that is known
+    return max(spellings, key=lambda name: SequenceMatcher(None, given, name).ratio())
 
 
 def shortened(text: str, most: int) -> str:
