@@ -60,9 +60,10 @@ def encode(
     """Print the token ids of texts, one line a text.
 
     Texts are encoded as they come, in little memory. A tokenizer that has no split pattern, or that normalizes, holds
-    each text whole. The ids are those of the text alone, which decode turns back into it, unless the tokenizer
-    normalizes, or its split pattern leaves text out, which is said: --template adds what a tokenizer.json puts around a
-    text, as its encode in Python does. A text that --missing skip leaves out has no line.
+    each text whole. The ids are those of the text alone; --template adds what a tokenizer.json puts around a text, as
+    its encode in Python does. decode turns them back into the text, unless the tokenizer normalizes, or drops a space
+    at the beginning; what its split pattern leaves out, and characters without a token, are said. A text that --missing
+    skip leaves out has no line.
 
     \b
     Example:
@@ -86,7 +87,8 @@ def encoded(
     tok: Tokenizer, named: list[tuple[str, Reader]], allowed_special: list[str] | None, template: bool
 ) -> Iterator[Iterator[list[int]]]:
     """The ids of each text of some files, in lists, as they come. template: whether the template's tokens are put
-    around. A warning at the end tells of what the split pattern leaves out."""
+    around. Warnings at the end tell of what the split pattern leaves out, and of
+    characters without a token."""
     allowed = special_choice(tok, allowed_special)
     left_out = LeftOut(tok, template)
     for _, reader in named:
@@ -305,8 +307,8 @@ def bordered(texts: Iterable[list[list[list[int]]]]) -> Iterator[tuple[str | Non
 
 
 def stepped(tok: Tokenizer, named: list[tuple[str, Reader]]) -> Iterator[list[list[list[int]]]]:
-    """The ids of each piece of each text, before merging and after each merge. A warning at the end tells of what the
-    split pattern leaves out."""
+    """The ids of each piece of each text, before merging and after each merge. Warnings at the end tell of what the
+    split pattern leaves out, and of characters without a token."""
     left_out = LeftOut(tok)
     for _, reader in named:
         for chunks in reader.strings():

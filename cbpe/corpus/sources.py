@@ -100,11 +100,18 @@ class Reader:
     @property
     def place(self) -> str:
         """The same, with the whole path of the file."""
-        items = self.items if isinstance(self.items, (list, tuple)) else ()
-        paths = [item for item in items if not isinstance(item, (str, bytes)) and isinstance(item, os.PathLike)]
-        if len(paths) != 1 or len(items) > 1:
+        paths = self.paths
+        if len(paths) != 1 or (isinstance(self.items, (list, tuple)) and len(self.items) > 1):
             return number_of(len(paths), "file") if paths else ""
-        return os.fsdecode(paths[0])
+        return paths[0]
+
+    @property
+    def paths(self) -> list[str]:
+        """The files of the source, where it is a list."""
+        items = self.items if isinstance(self.items, (list, tuple)) else ()
+        return [
+            os.fsdecode(item) for item in items if not isinstance(item, (str, bytes)) and isinstance(item, os.PathLike)
+        ]
 
     @functools.cached_property
     def total_bytes(self) -> int | None:
@@ -162,7 +169,7 @@ class Reader:
                 view = memoryview(item)
                 view = (view if view.c_contiguous else memoryview(view.tobytes())).cast("B")
                 chunks = (view[at : at + CHUNK_BYTES] for at in range(0, len(view), CHUNK_BYTES))
-                yield self._counted(valid_utf8(chunks, "the text", self.repairs))
+                yield self._counted(valid_utf8(chunks, self._text_number(i), self.repairs))
             elif is_open_file(item):
                 name = name_of_open(item, "the text")
                 self._given = (item, -1)
@@ -201,8 +208,14 @@ class Reader:
         elif isinstance(self.items, (list, tuple)) and len(self.items) == 1:
             return error
         else:
-            place = f"text number {number:,} of the source (counted from 0)"
+            place = self._text_number(number)
         return type(error)(f"{place}: {error.args[0]}")
+
+    def _text_number(self, number: int) -> str:
+        """What a message calls a text that is in no file."""
+        if isinstance(self.items, (list, tuple)) and len(self.items) == 1:
+            return "the text"
+        return f"text number {number:,} of the source (counted from 0)"
 
     def strings(self, report: ProgressCallback | None = None) -> Iterator[Iterator[str]]:
         """The texts as strings, each in chunks that end between two characters. Each has to be read to its end before

@@ -208,6 +208,7 @@ class Steps:
         header = Header(self.counting.pattern, plan["unicode_version"], *(totals[name] for name in names))
         with self.run.outputs() as outputs:
             file = write_words(outputs, self.run.name.name, header, self.run.state / MERGED, merged, tally.add)
+        tally.task_done()
         return self.run.finish({"version": VERSION, **plan, **totals, "file": file})
 
     def totals(self, done_only: bool = False) -> dict[str, Any]:

@@ -5,6 +5,7 @@ from __future__ import annotations
 import math
 from array import array
 from collections.abc import Iterator, Mapping, Sequence
+from contextlib import contextmanager
 from typing import TYPE_CHECKING, Any, NamedTuple
 
 from cbpe._core.calls.parallel import checked_workers
@@ -31,7 +32,7 @@ if TYPE_CHECKING:
 
     from cbpe.analysis.vocabulary import VocabularyAnalysis
 
-__all__ = ["check_corpora", "compare", "readers_of"]
+__all__ = ["check_corpora", "compare", "naming", "readers_of"]
 
 NAMES_SHOWN = 5
 
@@ -84,7 +85,8 @@ def compare(
         for name, reader in readers.items():
             told = about(report, name)
             try:
-                found[name] = read(reader, tokenizers, workers, by_line=parallel is not None, report=told)
+                with naming(name, reader):
+                    found[name] = read(reader, tokenizers, workers, by_line=parallel is not None, report=told)
             except NotEncoded as error:
                 raise KeyError(f"{name} {error.args[0]}") from None
     costs = Costs.of(found, parallel) if parallel is not None else None
@@ -154,7 +156,24 @@ def readers_of(corpora: Mapping[str, Source], field: str | None, errors: str, mi
     tables or JSON, and are read as plain text."""
     for source in corpora.values():
         tell_of_plain_text(source, field=field)
-    return {name: Reader(source, field=field, errors=errors, missing=missing) for name, source in corpora.items()}
+    readers = {}
+    for name, source in corpora.items():
+        try:
+            readers[name] = Reader(source, field=field, errors=errors, missing=missing)
+        except TypeError as error:  # of what is no source
+            raise TypeError(f"corpus {shown(name)}: {error}") from None
+    return readers
+
+
+@contextmanager
+def naming(corpus: str, reader: Reader) -> Iterator[None]:
+    """An error about a text of a corpus begins with the name of the corpus, unless it names one of its files."""
+    try:
+        yield
+    except (TypeError, ValueError) as error:
+        if any(path in str(error) for path in reader.paths):
+            raise
+        raise (TypeError if isinstance(error, TypeError) else ValueError)(f"corpus {shown(corpus)}: {error}") from error
 
 
 def named(what: str, name: object, known: Mapping[str, object]) -> str:

@@ -23,7 +23,7 @@ from cbpe.corpus.batches import batches
 from cbpe.corpus.counting import Tally
 from cbpe.corpus.sources import Reader, Source
 from cbpe.corpus.word_counts import WordCounts
-from cbpe.measures.compare import check_corpora, readers_of
+from cbpe.measures.compare import check_corpora, naming, readers_of
 from cbpe.measures.definitions import LITTLE
 from cbpe.measures.formulas import ratio
 from cbpe.measures.rows import csv_of, json_of, plain
@@ -228,7 +228,8 @@ def sweep(
             report = about(reports, corpus)
             reader = readers[corpus]
             added = Sighting(tokenizer._found_always())  # which are ordinary text here
-            counts, words = counted(reader, tokenizer._splitter, added, workers, report)
+            with naming(corpus, reader):
+                counts, words = counted(reader, tokenizer._splitter, added, workers, report)
             trained_on.check(corpus, source, counts)
             pieces = Pieces(counts)
             if not counts.text_bytes:

@@ -53,7 +53,7 @@ def local(work: Work, tasks: Sequence[Task], workers: int | None, tally: Tally) 
             except IndexError:
                 return
             work(task, max(1, n // at_once), tell)
-            tally.task_done(task)
+            tally.task_done()
 
     run_in_threads(work_on, at_once, lambda: stopped.append(True))
 

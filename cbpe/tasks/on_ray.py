@@ -41,7 +41,7 @@ def on_ray(work: Work, tasks: Sequence[Task], workers: int | None, tally: Tally)
                 documents, tokens = result(ray, ready[0])
                 task = handed_over.pop(ready[0])
                 tally.add(documents, tokens, task.size)
-                tally.task_done(task)
+                tally.task_done()
         except BaseException:
             # They are waited for and not cancelled: where a task ends while it is cancelled, Ray ends this process.
             if handed_over:

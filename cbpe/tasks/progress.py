@@ -8,7 +8,6 @@ from collections.abc import Callable
 from typing import NamedTuple
 
 from cbpe.common.progress import SECONDS_BETWEEN_REPORTS
-from cbpe.tasks.cutting import Task
 
 __all__ = ["Progress", "ProgressListener", "Tally"]
 
@@ -69,7 +68,7 @@ class Tally:
             self.bytes += n_bytes
             self._tell()
 
-    def task_done(self, task: Task) -> None:
+    def task_done(self) -> None:
         with self._lock:
             self.tasks += 1
             self._tell(now=True)

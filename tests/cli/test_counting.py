@@ -35,7 +35,7 @@ def test_a_corpus_becomes_a_file_of_counts_that_train_takes(corpus, tmp_path):
 def test_programs_get_lines_of_json(corpus, tmp_path):
     lines = run("count-words", corpus, "-o", tmp_path / "o.words", "--field", "text", "--json").stdout.splitlines()
     rows = [json.loads(line) for line in lines]
-    assert {row["stage"] for row in rows[:-1]} == {"counting", "adding up"}
+    assert {row["stage"] for row in rows[:-1]} == {"counting", "adding up", "writing"}
     assert rows[-1]["event"] == "done"
     assert (rows[-1]["documents"], rows[-1]["occurrences"]) == (50, 300)
 

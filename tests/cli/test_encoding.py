@@ -395,6 +395,27 @@ def test_steps_show_merging_alone_and_tell_of_what_is_left_out(tmp_path):
     assert done.stderr == ("cbpe: the split pattern of the tokenizer leaves 33.3% of the text out: it is in no token\n")
 
 
+def test_characters_without_a_token_are_told(tmp_path):
+    tok = cbpe.train(["abc abd " * 9], 12, alphabet="characters", byte_fallback=False)
+    tok.save(tmp_path / "letters.json")
+    unknown = cbpe.load(tmp_path / "letters.json")._vocabulary.unknown
+    (tmp_path / "odd.txt").write_text("abx y ab")
+    (tmp_path / "even.txt").write_text("abc")
+    known = run("encode", "-t", tmp_path / "letters.json", tmp_path / "even.txt")
+    assert known.stderr == ""
+    for command in ("encode", "tokens", "count"):
+        done = run(command, "-t", tmp_path / "letters.json", tmp_path / "odd.txt")
+        ids = cbpe.load(tmp_path / "letters.json").encode("abx y ab", add_special_tokens=False)
+        assert ids.count(unknown) == 2
+        what = tmp_path / "odd.txt" if command == "count" else "the text"
+        assert done.stderr == (
+            f"cbpe: 2 of the {len(ids)} tokens of {what} stand for characters without a token, each for one or more of "
+            "them, which no decoding gives back\n"
+        )
+        if command == "encode":
+            assert done.stdout.split() == list(map(str, ids))
+
+
 def test_tokens_in_json():
     rows = json.loads(run("tokens", "-t", "gpt2", "--json", stdin="hello 😉".encode()).stdout)
     assert rows[0] == {"id": 31373, "text": "hello", "bytes": b"hello".hex()}

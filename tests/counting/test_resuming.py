@@ -91,6 +91,10 @@ def test_shares_are_counted_anywhere_in_any_order(corpus, whole, tmp_path):
     cbpe.count_corpus(corpus, tmp_path / "out.words", resume=True, progress=heard.append, **OPTIONS)
     assert (tmp_path / "out.words").read_bytes() == whole
     assert list(dict.fromkeys(progress.stage for progress in heard)) == ["adding up", "writing"]
+    last = {progress.stage: progress for progress in heard}
+    assert [(each.bytes, each.tasks) for each in last.values()] == [
+        (each.total_bytes, each.total_tasks) for each in last.values()
+    ]
 
 
 def test_what_shares_left_is_read_back_and_done_anew_where_it_is_damaged(corpus, whole, tmp_path):

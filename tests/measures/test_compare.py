@@ -406,6 +406,29 @@ def test_bytes_and_characters_per_token_are_of_what_the_pattern_does_not_leave_o
     assert (swept["bytes"], swept["covered_bytes"], swept["bytes_per_token"]) == (len(text.encode()), 12, 1.0)
 
 
+@pytest.mark.parametrize(
+    ("bad", "error", "message"),
+    [
+        (["ok", None], TypeError, r"^corpus 'de': text number 1 of the source .* a value is missing there"),
+        (b"ab\xff", ValueError, r"^corpus 'de': the text is not UTF-8"),
+        ([b"ab", b"ab\xff"], ValueError, r"^corpus 'de': text number 1 of the source \(counted from 0\) is not UTF-8"),
+        (5, TypeError, r"^corpus 'de': a source of text is"),
+    ],
+)
+def test_an_error_about_a_corpus_begins_with_its_name(tokenizers, bad, error, message):
+    tok = tokenizers["trained"]
+    with pytest.raises(error, match=message):
+        cbpe.compare({"trained": tok}, {"en": ["a", "b"], "de": bad})
+    with pytest.raises(error, match=message):
+        cbpe.sweep(tok, {"en": ["a", "b"], "de": bad}, [256])
+
+
+def test_an_error_about_a_file_begins_with_the_file(tokenizers, tmp_path):
+    (tmp_path / "de.txt").write_bytes(b"ab\xff")
+    with pytest.raises(ValueError, match=rf"^{re.escape(str(tmp_path / 'de.txt'))} is not UTF-8"):
+        cbpe.compare({"trained": tokenizers["trained"]}, {"de": tmp_path / "de.txt"})
+
+
 def test_a_table_in_place_of_a_dict_is_named_and_not_shown():
     table = type("Table", (), {"__repr__": lambda _: "x\n" * 1000})()
     for given in (({"t": cbpe.RegexTokenizer()}, table), (table, {"d": "x"})):

@@ -282,6 +282,22 @@ def wider_than_the_window(page):
     )
 
 
+def overlapping(page, rows):
+    """What is drawn over another part of the same row."""
+    return page.evaluate(
+        """(rows) => [...document.querySelectorAll(rows)].flatMap((row) => {
+            const range = document.createRange();
+            const boxes = [...row.children].filter((each) => !each.classList.contains("unseen")).map((each) => {
+                range.selectNodeContents(each);
+                const clipped = getComputedStyle(each).overflowX === "hidden";
+                return [each.textContent, (clipped ? each : range).getBoundingClientRect()];
+            });
+            return boxes.slice(1).filter(([, box], i) => box.left < boxes[i][1].right - 0.5).map(([text]) => text);
+        })""",
+        rows,
+    )
+
+
 @pytest.mark.parametrize("width", [320, 768, 1400])
 def test_a_name_of_200_characters_makes_no_page_wider_than_its_window(page, long_url, width):
     page.set_viewport_size({"width": width, "height": 800})
@@ -293,6 +309,7 @@ def test_a_name_of_200_characters_makes_no_page_wider_than_its_window(page, long
     own = page.locator(".graph a[aria-current]")
     assert own.get_attribute("title") == f"{LONG}@1"
     assert (own.inner_text().startswith("nnn"), own.inner_text().endswith("nn@1")) == (True, True)
+    assert overlapping(page, ".graph li") == []
     if width == 1400:  # there is room for more than the name
         box, saved = (page.locator(each).bounding_box() for each in ("#versions", "#found tr:last-child time"))
         assert saved["x"] + saved["width"] < box["x"] + box["width"]

@@ -24,18 +24,21 @@ T = TypeVar("T")
 
 
 class LeftOut:
-    """Counts how much of some texts is in no token of theirs. It is false where there is nothing to count: the split
-    pattern leaves nothing out, or tokens are not the text's own bytes."""
+    """Counts how much of some texts is in no token of theirs, and how many of these stand for characters without a
+    token. It is false where there is nothing to count: every character has tokens, and the split pattern leaves nothing
+    out, or tokens are not the text's own bytes."""
 
     def __init__(self, tok: Tokenizer, template: bool = False) -> None:
         self.tok = tok
-        self.is_counting = may_leave_out(tok._splitter) and tok._covered_lengths() is not None
+        self.is_covering = may_leave_out(tok._splitter) and tok._covered_lengths() is not None
+        self.unknown = tok._vocabulary.unknown  # an id, or None
+        self.tokens = self.unknown_tokens = 0
         around = tok._template if template else None
         self.added = 0 if around is None else len(tok.decode_bytes(around.around([])))  # to each text
         self.text_bytes = self.covered_bytes = 0
 
     def __bool__(self) -> bool:
-        return self.is_counting
+        return self.is_covering or self.unknown is not None
 
     def seen(self, chunks: Iterable[str]) -> Iterator[str]:
         """The chunks of a text, as they are."""
@@ -52,11 +55,22 @@ class LeftOut:
 
     def add(self, ids: list[int]) -> None:
         """Count the ids of a text, or of a part of it."""
-        self.covered_bytes += len(self.tok.decode_bytes(ids))
+        if self.is_covering:
+            self.covered_bytes += len(self.tok.decode_bytes(ids))
+        self.tokens += len(ids)
+        if self.unknown is not None:
+            self.unknown_tokens += ids.count(self.unknown)
 
     def tell(self, of: str) -> None:
-        """A warning, if anything was left out. of: what a message calls the texts."""
-        if self.covered_bytes < self.text_bytes:
+        """A warning, if anything was left out, and another, if characters had no token. of: what a message calls the
+        texts."""
+        if self.unknown_tokens:
+            stand = "stands" if self.unknown_tokens == 1 else "stand"
+            warn(
+                f"{self.unknown_tokens:,} of the {self.tokens:,} tokens of {of} {stand} for characters without a "
+                "token, each for one or more of them, which no decoding gives back"
+            )
+        if self.is_covering and self.covered_bytes < self.text_bytes:
             share = share_in_words(self.text_bytes - self.covered_bytes, self.text_bytes)
             warn(f"the split pattern of the tokenizer leaves {share} of {of} out: it is in no token")
 
@@ -81,7 +95,7 @@ def file_counts(
     tok: Tokenizer, files: list[tuple[str, Reader]], allowed: SpecialChoice, *, template: bool = False
 ) -> tuple[list[tuple[str, int]], list[Exception]]:
     """Each file with its number of tokens, and the errors of those that fail. template: whether the template's tokens
-    are put around each text. A warning tells of what the split pattern leaves out."""
+    are put around each text. Warnings tell of what the split pattern leaves out, and of characters without a token."""
 
     def number_in(chunks: Iterator[str], left_out: LeftOut) -> int:
         if not left_out:

@@ -40,7 +40,7 @@ export function drawLineage(versions, name, chosen, linkTo) {
   });
   const picture = draw("svg", { viewBox: `0 0 ${width} ${height}`, width, height, "aria-hidden": "true", class: "lines" }, edges, dots);
   const items = versions.map((version) => {
-    const aliases = version.aliases.flatMap((alias) => [" ", make("span", { class: "chip" }, shownText(alias, false))]);
+    const aliases = version.aliases.flatMap((alias) => [" ", make("span", { class: "chip", title: alias }, shownText(alias, false))]);
     const more = version.n_aliases > version.aliases.length ? ` and ${number(version.n_aliases - version.aliases.length)} more` : "";
     const from = version.parent === null ? "" : make("span", { class: "unseen" }, ", from ", shownText(version.parent, false));
     const link = linkTo(version.reference, shortened(version.reference, LONGEST));
