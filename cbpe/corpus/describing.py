@@ -3,11 +3,13 @@ easily overlooked."""
 
 from __future__ import annotations
 
+import io
 import os
 from collections.abc import Generator, Iterable, Mapping
 from contextlib import closing, suppress
 from itertools import islice
 from pathlib import Path
+from typing import Any, BinaryIO
 
 from cbpe._core.text.shown import shown
 from cbpe.common.warning import warn
@@ -18,13 +20,14 @@ from cbpe.corpus.storage import Url, place_of
 from cbpe.corpus.stored_bytes import DECOMPRESSORS
 from cbpe.corpus.word_counts import WordCounts
 
-__all__ = ["describe_source", "tell_of_plain_text"]
+__all__ = ["describe_source", "tell_of_plain_text", "watched"]
 
 FILES_NAMED = 3  # of a source of many
 LOOKED_INTO = 8  # files, and texts of a list, for special tokens
 MOST_SEARCHED = 1 << 26  # bytes of all of them, once for each special token
 AS_TEXTS = "pass these as a list of texts"
 AS_LINES = "write each of these to a line of .jsonl, and name its field"
+BYTES = (bytes, bytearray, memoryview)
 OF_TABLES = {".csv", ".tsv", ".json"}  # endings of files that hold texts among other things
 
 
@@ -87,18 +90,68 @@ def tell_of_plain_text(source: object, special_tokens: Iterable[str] = (), field
     if not tokens:
         return
     most = MOST_SEARCHED // len(tokens)
-    texts = (str.__str__(text)[:most] for text in items[:LOOKED_INTO] if isinstance(text, str))
+    texts = (start_of(text, most) for text in items[:LOOKED_INTO] if isinstance(text, (str, *BYTES)))
     starts: list[tuple[str, str, Generator[bytes, None, None]]]
-    starts = [("a text", AS_TEXTS, (data for data in [text.encode("utf-8", "replace")])) for text in texts]
+    starts = [("a text", AS_TEXTS, (data for data in [text])) for text in texts]
     starts += ((str(place), AS_LINES, chunks_of(place)) for place in files)
     for name, way, chunks in starts:
         with closing(chunks):  # left to the collector, it would swallow a Ctrl-C that comes as it is closed
             held = first_found(chunks, tokens, most // len(starts))
         if held is not None:
-            warn(
-                f"{name} holds {shown(held)}, which is ordinary text there and no special token: where it stands "
-                f"between documents, {way}"
-            )
+            warn_of_token(name, held, way)
+
+
+def start_of(text: str | bytes | bytearray | memoryview, most: int) -> bytes:
+    """The beginning of a text, in UTF-8."""
+    if isinstance(text, str):
+        return str.__str__(text)[:most].encode("utf-8", "replace")
+    view = memoryview(text)
+    return (view.cast("B")[:most] if view.c_contiguous else memoryview(view.tobytes())[:most]).tobytes()
+
+
+def warn_of_token(name: str, token: str, way: str) -> None:
+    warn(
+        f"{name} holds {shown(token)}, which is ordinary text there and no special token: where it stands between "
+        f"documents, {way}"
+    )
+
+
+def watched(source: Any, special_tokens: Iterable[str], field: str | None) -> Any:
+    """The same source, in which files that are open, such as a pipe, are looked through for special tokens as they are
+    read: a UserWarning tells of the first one in their first megabytes."""
+    tokens = {token: token.encode("utf-8", "replace") for token in special_tokens}
+    if field is not None or not tokens:
+        return source
+    if is_open_file(source):
+        return WatchedFile(source, tokens)
+    if isinstance(source, (list, tuple)) and any(map(is_open_file, source)):
+        return [WatchedFile(item, tokens) if is_open_file(item) else item for item in source]
+    return source
+
+
+class WatchedFile(io.RawIOBase):
+    """Reads a file that is open, which stays open, and tells of the first special token in its first megabytes."""
+
+    def __init__(self, file: BinaryIO, tokens: Mapping[str, bytes]) -> None:
+        self.name = getattr(file, "name", "an open file")
+        self._read = getattr(file, "read1", file.read)
+        self._tokens = tokens
+        self._left = MOST_SEARCHED // len(tokens)  # bytes to look through
+        self._end = b""  # of what was looked through, as a token may begin in it
+
+    def readable(self) -> bool:
+        return True
+
+    def read(self, size: int = -1) -> bytes:
+        data = bytes(self._read(size))
+        if self._left > 0:
+            seen = self._end + data
+            found = first_found([seen], self._tokens, self._left)
+            self._left = 0 if found else self._left - len(data)
+            self._end = seen[-max(map(len, self._tokens.values())) :]
+            if found:
+                warn_of_token(name_of_open(self, ""), found, AS_LINES)
+        return data
 
 
 def first_found(chunks: Iterable[bytes], tokens: Mapping[str, bytes], most: int) -> str | None:

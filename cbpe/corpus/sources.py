@@ -21,7 +21,7 @@ from cbpe.columns.texts import is_missing, missing, texts_in
 from cbpe.common.checks import refuse_no_field
 from cbpe.common.progress import ProgressCallback
 from cbpe.common.warning import warn
-from cbpe.common.wording import number_of
+from cbpe.common.wording import listed, number_of
 from cbpe.corpus.files import CHUNK_BYTES, TextFile
 from cbpe.corpus.json_lines import Nulls, texts_of_lines
 from cbpe.corpus.stored_bytes import Repairs, valid_utf8
@@ -33,6 +33,7 @@ __all__ = [
     "begins_with_objects",
     "changes_counted",
     "halves_of",
+    "places_in",
     "skipped_in_words",
     "tell_of_changes",
     "warn_of_names",
@@ -43,6 +44,7 @@ T = TypeVar("T")
 E = TypeVar("E", KeyError, ValueError)
 
 LONGEST_NAME = 1000  # characters of a text that may be the name of a file
+FILES_NAMED = 3  # of those in which something was skipped or replaced
 
 # Item: a source that is one text or file. Source: any source.
 Item: TypeAlias = str | bytes | bytearray | memoryview | os.PathLike[str] | BinaryIO
@@ -74,6 +76,7 @@ class Reader:
         refuse_no_field(field)
         self.field = field
         self.nulls, self.repairs = Nulls(missing), Repairs(errors)  # of the items that have been read to their ends
+        self._in_files = Changes()  # those of them that are files
         self._done = 0  # bytes of the items that have been read to their ends
         self._file: TextFile | None = None  # that is being read
         self._given: tuple[Any, int] = (None, 0)  # the item of the last text, and its number there
@@ -138,7 +141,6 @@ class Reader:
 
     def texts(self) -> Iterator[bytes | Iterator[bytes]]:
         """The texts. A text that is an iterator has to be read to its end before the next one is taken."""
-        of_items = 0  # of the nulls, those that are in no file
         for i, item in enumerate(self.items):
             if isinstance(item, str) and self.field is None:  # the usual case of many
                 self._given = (None, i)
@@ -150,13 +152,13 @@ class Reader:
                     yield encoded
             elif is_missing(item):
                 self.nulls.pass_over(TypeError(no_text(item, i)))
-                of_items += 1
             elif isinstance(item, os.PathLike):
                 self._file = self._open(item)
                 yield from self._numbered(item, self._file.texts())
                 self.nulls.skipped += self._file.nulls.skipped
                 self.repairs.replaced += self._file.repairs.replaced
                 self.repairs.halves += self._file.repairs.halves
+                self._in_files.add(self._file)
                 self._done, self._file = self.done_bytes, None
             elif self.field is not None and is_open_file(item):
                 name = name_of_open(item, "the text")
@@ -176,14 +178,18 @@ class Reader:
                 yield self._counted(valid_utf8(told_of_objects(read_chunks(item), name), name, self.repairs))
             else:
                 raise TypeError(no_text(item, i))
-        tell_of_changes({"skipped": self.nulls.skipped}, "" if of_items else self.place)
+        skipped = {"skipped": self.nulls.skipped}
+        tell_of_changes(skipped, self._in_files.places(skipped))
         self.tell_of_repairs()
 
     def tell_of_repairs(self) -> None:
         """The UserWarning about bytes that were replaced, which comes when all is read: also for who stops before."""
         both = [self.repairs, *([self._file.repairs] if self._file else [])]
         counts = {"replaced": sum(each.total for each in both), "halves": sum(each.halves for each in both)}
-        tell_of_changes(counts, self.place)
+        in_files = self._in_files.copy()
+        if self._file:
+            in_files.add(self._file)
+        tell_of_changes(counts, in_files.places(counts))
 
     def as_row(self) -> dict[str, int]:
         """What a row of results says of null texts and of bytes that are not UTF-8: nothing, unless it was asked to
@@ -266,9 +272,49 @@ def halves_of(records: Iterable[Mapping[str, Any]]) -> dict[str, int]:
     return {"halves": n} if n else {}
 
 
-def tell_of_changes(counts: Mapping[str, Any], where: str = "") -> None:
+class Changes:
+    """In which files how many texts were skipped, and how much was replaced."""
+
+    def __init__(self) -> None:
+        self.found: dict[str, dict[str, int]] = {"skipped": {}, "replaced": {}, "halves": {}}
+
+    def add(self, file: TextFile) -> None:
+        """What was found in a file up to here."""
+        counts = {"skipped": file.nulls.skipped, "replaced": file.repairs.total, "halves": file.repairs.halves}
+        for name, n in counts.items():
+            if n:
+                of_files, path = self.found[name], os.fsdecode(file.path)
+                of_files[path] = of_files.get(path, 0) + n
+
+    def copy(self) -> Changes:
+        made = Changes()
+        made.found = {name: dict(of_files) for name, of_files in self.found.items()}
+        return made
+
+    def places(self, counts: Mapping[str, int]) -> dict[str, str]:
+        """For each of these counts the files that it is of, if it is of files alone."""
+        return {
+            name: listed(self.found[name], FILES_NAMED)
+            for name, n in counts.items()
+            if n and sum(self.found[name].values()) == n
+        }
+
+
+def places_in(records: Iterable[Mapping[str, Any]]) -> dict[str, str]:
+    """For "skipped", "replaced" and "halves" the files that they are of, by the records of tasks, if each task with any
+    reads one file."""
+    places = {}
+    for name in ("skipped", "replaced", "halves"):
+        tasks = [{span["path"] for span in record["source"]} for record in records if record.get(name)]
+        if all(len(paths) == 1 for paths in tasks):
+            places[name] = listed(dict.fromkeys(path for paths in tasks for path in paths), FILES_NAMED)
+    return places
+
+
+def tell_of_changes(counts: Mapping[str, Any], places: Mapping[str, str] | None = None) -> None:
     """A UserWarning for skipped texts, one for replaced bytes, and one for halves of surrogate pairs, which count as
-    replaced too. where: in which file or files."""
+    replaced too. places: for each of these, in which file or files."""
+    places = places or {}
     counts = {**counts, "replaced": counts.get("replaced", 0) - counts.get("halves", 0)}
     for name, in_words in (
         ("skipped", skipped_in_words),
@@ -276,7 +322,7 @@ def tell_of_changes(counts: Mapping[str, Any], where: str = "") -> None:
         ("halves", halves_in_words),
     ):
         if counts.get(name, 0) > 0:
-            warn(in_words(counts[name], where))
+            warn(in_words(counts[name], places.get(name, "")))
 
 
 def skipped_in_words(n: int, where: str = "") -> str:

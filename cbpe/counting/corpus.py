@@ -16,7 +16,7 @@ from cbpe.common.wording import share_in_words, shown
 from cbpe.corpus.describing import tell_of_plain_text
 from cbpe.corpus.files import has_word_counts
 from cbpe.corpus.json_lines import checked_missing
-from cbpe.corpus.sources import changes_counted, halves_of, tell_of_changes
+from cbpe.corpus.sources import changes_counted, halves_of, places_in, tell_of_changes
 from cbpe.corpus.word_counts import Header
 from cbpe.counting.joining import write_words
 from cbpe.counting.merging import MERGED, MergePartition, partition_record, written_by
@@ -199,7 +199,7 @@ class Steps:
         merged = self.merge(self.run.records_of_tasks(self.tasks))
         for name in ("words", "word_bytes", "occurrences", "dropped_words", "dropped_occurrences"):
             totals[name] = totals.get(name, 0) + sum(record[name] for record in merged)
-        tell_of_changes(totals)
+        tell_of_changes(totals, places_in(totals["tasks"]))
         if totals["occurrences"] > MOST:
             raise OverflowError(f"{totals['occurrences']:,} pieces occur in the sources, which is more than 2^63 - 1")
         warn_of_gaps(totals["text_bytes"], merged, totals["dropped_words"])

@@ -12,7 +12,7 @@ from cbpe.common.checks import checked_flag, checked_int
 from cbpe.common.public import public
 from cbpe.common.wording import of_another_library
 from cbpe.corpus.describing import tell_of_plain_text
-from cbpe.corpus.sources import changes_counted, halves_of, skipped_in_words, tell_of_changes
+from cbpe.corpus.sources import changes_counted, halves_of, places_in, skipped_in_words, tell_of_changes
 from cbpe.shards.assembling import AssembleShard, shard_record
 from cbpe.shards.encoding import EncodeTask, arrow
 from cbpe.shards.kept_columns import kept_columns
@@ -193,7 +193,7 @@ class ShardRun:
         in_shards = sum(shard["tokens"] - shard["padding"] for shard in shards)
         dropped = totals["tokens"] - in_shards
         manifest = self.run.finish({"version": VERSION, **plan, **totals, "dropped_tokens": dropped, "shards": shards})
-        tell_of_changes(totals)
+        tell_of_changes(totals, places_in(records))
         warn_of_gaps(records)
         warn_of_result(self.options, totals["documents"], dropped, shards)
         return manifest

@@ -21,7 +21,7 @@ from cbpe._core.training.train import Trainer
 from cbpe.common.checks import MAX_TOKENS, N_BYTES, checked_flag, checked_int, is_float, refuse_unordered
 from cbpe.common.progress import ProgressCallback, progress_reports
 from cbpe.corpus.counting import Reading, counts_of
-from cbpe.corpus.describing import describe_source, tell_of_plain_text
+from cbpe.corpus.describing import describe_source, tell_of_plain_text, watched
 from cbpe.corpus.sources import Source
 from cbpe.corpus.word_counts import WordCounts
 from cbpe.formats.parts import Parts
@@ -166,6 +166,7 @@ def learn_pieces(
     splitter = make_splitter(CHARACTERS_SPLIT_PATTERN)
     described = describe_source(source)
     tell_of_plain_text(source, special_tokens, reading.get("field"))
+    source = watched(source, special_tokens, reading.get("field"))
     started = time.perf_counter()
     with progress_reports(progress) as told:
         counted, pieces, kept = pieces_of(source, splitter, settings, told, reading)

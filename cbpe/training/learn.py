@@ -22,7 +22,7 @@ from cbpe.common.trained_vocabulary import trained_vocabulary
 from cbpe.common.warning import warn
 from cbpe.common.wording import number_of, share_in_words
 from cbpe.corpus.counting import Reading, counts_of
-from cbpe.corpus.describing import describe_source, tell_of_plain_text
+from cbpe.corpus.describing import describe_source, tell_of_plain_text, watched
 from cbpe.corpus.sources import Source
 from cbpe.corpus.word_counts import WordCounts
 from cbpe.text.splitting import unicode_version
@@ -94,6 +94,7 @@ def learn_merges(
     start = known if checkpoint is None else checkpoint.found(known, n_merges)
     described = describe_source(source)
     tell_of_plain_text(source, special_tokens, reading.get("field"))
+    source = watched(source, special_tokens, reading.get("field"))
     started = time.perf_counter()
     with progress_reports(progress) as told:
         trainer, counted = make_trainer(source, splitter, rules, start, told, reading)

@@ -43,6 +43,9 @@ __all__ = ["Api", "make_app"]
 T = TypeVar("T")
 Answer = Callable[[Request], Awaitable[Response]]
 
+# What is said of a text that takes too long.
+OF_TEXT = ": take a shorter text or fewer tokenizers at once, or cbpe encode, which takes the time it needs"
+
 
 def make_app(
     catalogue: Catalogue,
@@ -260,7 +263,7 @@ class Api:
     async def of_text(self, request: Request, ask: Callable[..., dict[str, Any]]) -> Response:
         values = await body_of(request, ("tokenizer", "text", "special"))
         name, text, special = string_in(values, "tokenizer"), text_in(values), special_in(values)
-        return await self.answer(lambda: ask(name, self.catalogue.tokenizer(name), text, special))
+        return await self.answer(lambda: ask(name, self.catalogue.tokenizer(name), text, special), OF_TEXT)
 
     async def decode(self, request: Request) -> Response:
         values = await body_of(request, ("tokenizer", "ids"))

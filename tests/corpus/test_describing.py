@@ -1,6 +1,7 @@
 """What is told of files of plain text before they are read."""
 
 import gzip
+import io
 import json
 import re
 import warnings
@@ -80,11 +81,34 @@ def test_a_special_token_in_plain_text_is_told(tmp_path, compressed):
 
 
 def test_a_special_token_in_a_text_is_told():
-    for source in (STORIES, [b"bytes", STORIES, "other"]):
+    for source in (STORIES, [b"bytes", STORIES, "other"], STORIES.encode(), [memoryview(STORIES.encode())]):
         (message,) = told(source, ["<s>", END])
         assert message.startswith(f"a text holds '{END}', which is ordinary text there and no special token")
         assert message.endswith("pass these as a list of texts")
-    assert told(STORIES.encode(), [END]) == told([""], [END]) == []
+    assert told([""], [END]) == told(b"", [END]) == []
+
+
+@pytest.mark.parametrize("at_once", [1, 7, 2**20])
+@pytest.mark.parametrize("in_memory", [False, True])
+def test_a_special_token_in_an_open_file_is_told_when_it_is_read(in_memory, at_once, tmp_path, monkeypatch):
+    monkeypatch.setattr("cbpe.corpus.sources.CHUNK_BYTES", at_once)
+    path = tmp_path / "stories.txt"
+    path.write_text(STORIES)
+    with io.BytesIO(STORIES.encode()) if in_memory else path.open("rb") as opened:
+        with pytest.warns(UserWarning, match="ordinary text there and no special token") as heard:
+            tok = cbpe.train(opened, 258, special_tokens=[END])
+        assert not opened.closed
+    (message,) = [str(each.message) for each in heard if "ordinary text" in str(each.message)]
+    assert message.startswith(f"{'an open file' if in_memory else path} holds '{END}'")
+    with pytest.warns(UserWarning, match="^a text holds"):
+        assert tok.merges == cbpe.train(STORIES, 258, special_tokens=[END]).merges
+
+
+def test_an_open_file_without_special_tokens_is_read_in_silence(tmp_path):
+    with warnings.catch_warnings():
+        warnings.simplefilter("error")
+        cbpe.train(io.BytesIO(b"low lower lowest"), 257, special_tokens=[END])
+        cbpe.train(io.BytesIO(b'{"text": "low <|endoftext|> lower"}\n'), 257, special_tokens=[END], field="text")
 
 
 def test_special_tokens_are_looked_for_in_the_first_megabytes(tmp_path, monkeypatch):

@@ -52,6 +52,20 @@ def test_how_often_is_said_of_a_file(with_wrong_bytes):
     assert found == cbpe.get_encoding("gpt2").statistics(TEXTS)
 
 
+def test_of_several_files_those_with_such_bytes_are_named(with_wrong_bytes, tmp_path):
+    others = [tmp_path / f"{k}.jsonl" for k in range(3)]
+    for path in others:
+        path.write_bytes(as_lines(b"good"))
+    how = {"field": "text", "errors": "replace"}
+    with told_of(with_wrong_bytes):
+        cbpe.count_words([others[0], with_wrong_bytes, *others[1:]], **how)
+    for name in "abcde":
+        (tmp_path / f"wrong-{name}.jsonl").write_bytes(as_lines(WRONG))
+    named = ", ".join(re.escape(str(tmp_path / f"wrong-{name}.jsonl")) for name in "abc")
+    with pytest.warns(UserWarning, match=rf"^put U\+FFFD in {5 * N_WRONG} places .*, in {named} and 2 more$"):
+        cbpe.count_words([*others, *sorted(tmp_path.glob("wrong-*"))], **how)
+
+
 @pytest.mark.parametrize("at_once", [1, 3, 1 << 20])
 def test_chunks_of_a_text_count_as_the_whole(at_once, monkeypatch, tmp_path):
     monkeypatch.setattr("cbpe.corpus.files.CHUNK_BYTES", at_once)
@@ -91,9 +105,9 @@ def test_measures_have_the_number(with_wrong_bytes):
 @pytest.mark.parametrize("task_bytes", [1, 1 << 20])
 def test_manifests_have_the_number(with_wrong_bytes, tmp_path, task_bytes):
     how = {"field": "text", "errors": "replace", "task_bytes": task_bytes}
-    with pytest.warns(UserWarning, match=rf"^{TOLD}$"):
+    with told_of(with_wrong_bytes):
         shards = cbpe.tokenize(with_wrong_bytes, cbpe.get_encoding("gpt2"), tmp_path / "shards", "bin", **how)
-    with pytest.warns(UserWarning, match=rf"^{TOLD}$"):
+    with told_of(with_wrong_bytes):
         counts = cbpe.count_corpus(with_wrong_bytes, tmp_path / "a.words", **how)
     for made in (shards, counts):
         assert (made["replaced"], sum(task["replaced"] for task in made["tasks"])) == (N_WRONG, N_WRONG)
@@ -102,7 +116,7 @@ def test_manifests_have_the_number(with_wrong_bytes, tmp_path, task_bytes):
 def test_texts_that_the_pattern_leaves_something_out_of_are_counted_once(with_wrong_bytes, tmp_path):
     tok = cbpe.train("ab cd", 257, pattern=r"\w+")
     how = {"field": "text", "errors": "replace"}
-    with pytest.warns(UserWarning, match=rf"^{TOLD}$"):
+    with told_of(with_wrong_bytes):
         assert cbpe.tokenize(with_wrong_bytes, tok, tmp_path / "shards", "bin", append_eot=False, **how)[
             "replaced"
         ] == (N_WRONG)
@@ -114,7 +128,7 @@ def test_a_run_that_such_bytes_stopped_counts_what_the_rest_of_it_replaces(tmp_p
     sources, output = [tmp_path / "a.txt", tmp_path / "b.txt"], tmp_path / "all.words"
     with pytest.raises(ValueError, match="not UTF-8"):
         cbpe.count_corpus(sources, output, task_bytes=1, workers=1)
-    with pytest.warns(UserWarning, match=rf"^{TOLD}$"):
+    with told_of(tmp_path / "b.txt"):
         made = cbpe.count_corpus(sources, output, task_bytes=1, workers=1, errors="replace", resume=True)
     assert [task["replaced"] for task in made["tasks"]] == [0, N_WRONG]
 
@@ -173,7 +187,6 @@ def test_halves_of_surrogate_pairs_in_json_are_told_and_counted_as_replaced_wher
     with pytest.warns(UserWarning, match=told):
         row = cbpe.compare({"gpt2": enc}, {"rows": path}, **reading).rows[0]
     assert row.get("replaced") == (2 if errors == "replace" else None)
-    told = r"^put U\+FFFD in 2 places for halves of surrogate pairs$"
     for run in (
         lambda: cbpe.tokenize(path, enc, tmp_path / "shards", **reading),
         lambda: cbpe.count_corpus(path, tmp_path / "a.words", **reading),

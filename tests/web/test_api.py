@@ -304,6 +304,7 @@ def test_what_takes_too_long_is_given_up_and_counts_until_it_ends():
         for _ in range(MOST_AT_ONCE):
             answer = post(app, "count", {"tokenizer": "slow", "text": ""})
             assert (answer.status, "longer than 0.01 s" in answer.json()["error"]) == (503, True)
+            assert "take a shorter text or fewer tokenizers at once, or cbpe encode" in answer.json()["error"]
         assert "requests are being worked on" in post(app, "count", {"tokenizer": "slow", "text": ""}).json()["error"]
     finally:
         wait.set()
