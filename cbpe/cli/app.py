@@ -36,7 +36,7 @@ __all__ = ["COMMANDS", "app", "load_command", "main"]
 
 FAILED, WRONG_USAGE = 1, 2
 QUOTED_OPTIONS = re.compile(r"^Invalid value for '-[^:]*':")  # as Typer names them, and no message of ours does
-DEBUG = "--debug"
+DEBUG, NO_PROGRESS = "--debug", "--no-progress"
 
 # Command -> its module in cbpe.cli, and the first sentence of its help. A module is imported by this name when its
 # command is called, so that no call waits for the others.
@@ -100,7 +100,7 @@ class Commands(SuggestingGroup):
 
     def main(self, args: Any = None, *others: Any, **options: Any) -> NoReturn:
         args = list(sys.argv[1:] if args is None else args)
-        settings.debug = take_debug(args)
+        settings.debug, settings.bars = take_flag(DEBUG, args), not take_flag(NO_PROGRESS, args)
         if args in ([], ["models"]):  # who names no command wants to see them
             args.append("--help")
         settings.store = settings.keys = None
@@ -182,11 +182,11 @@ def load_command(name: str) -> Any:
     return built.commands[name] if isinstance(built, TyperGroup) and built.name != name else built
 
 
-def take_debug(args: list[str]) -> bool:
-    """Take --debug out of the arguments, wherever it stands before "--"; whether it was there."""
+def take_flag(flag: str, args: list[str]) -> bool:
+    """Take a flag such as --debug out of the arguments, wherever it stands before "--"; whether it was there."""
     end = args.index("--") if "--" in args else len(args)
-    found = DEBUG in args[:end]
-    args[:end] = [argument for argument in args[:end] if argument != DEBUG]
+    found = flag in args[:end]
+    args[:end] = [argument for argument in args[:end] if argument != flag]
     return found
 
 
@@ -242,6 +242,9 @@ def common(
     ] = None,
     debug: Annotated[
         bool, typer.Option(DEBUG, help="Show a traceback if the command fails; may stand before it or after it.")
+    ] = False,
+    no_progress: Annotated[
+        bool, typer.Option(NO_PROGRESS, help="Draw no bars; may stand before the command or after it.")
     ] = False,
     version: Annotated[
         bool, typer.Option("--version", help="Show the version and exit.", callback=print_version, is_eager=True)

@@ -228,6 +228,9 @@ def tokens(
     steps: Annotated[
         bool, typer.Option("--steps", help="Show each piece of a text before merging and after each merge.")
     ] = False,
+    color: Annotated[
+        bool, typer.Option("--color", help="Colour the tokens where output is no terminal, too, as for less -R.")
+    ] = False,
     form: FormatOption = "text",
     field: FieldOption = None,
     errors: ErrorsOption = "strict",
@@ -237,12 +240,12 @@ def tokens(
 ) -> None:
     """Show texts cut into their tokens.
 
-    On a terminal the tokens are coloured, with their ids below. Elsewhere, and where NO_COLOR is set, each token has a
-    line: its id, a tab, the token. Bytes that are no whole character become \\xNN, and characters that do not print are
-    escaped. An empty line stands between two texts, and --json prints a list for each, where there may be several on a
-    line of its own. The tokens of a template are left out, unless you ask for them. With --steps the tokens of a word
-    come once for each merge that makes them, from its bytes on, with --- between two words and === between two texts;
-    --json has a list for each word and each step.
+    On a terminal, or with --color, the tokens are coloured, with their ids below. Elsewhere, and where NO_COLOR is set,
+    each token has a line: its id, a tab, the token. Bytes that are no whole character become \\xNN, and characters that
+    do not print are escaped. An empty line stands between two texts, and --json prints a list for each, where there may
+    be several on a line of its own. The tokens of a template are left out, unless you ask for them. With --steps the
+    tokens of a word come once for each merge that makes them, from its bytes on, with --- between two words and ===
+    between two texts; --json has a list for each word and each step.
 
     \b
     Example:
@@ -254,9 +257,11 @@ def tokens(
     refuse_no_template(tok, tokenizer, template)
     field = field_of_texts(form, field, files)
     named = readers(files, field, errors, missing)
+    if color and as_json:
+        raise typer.BadParameter("JSON has no colours: leave it out, or --json", param_hint="--color")
     if steps:
         refuse_beside_steps(allowed_special, template)
-        print_steps(tok, named, as_json, in_one_line=may_be_several(files, field))
+        print_steps(tok, named, as_json, in_one_line=may_be_several(files, field), coloured=color)
         return
     texts = encoded(tok, named, allowed_special, template)
     found = (((token, tok.vocab[token]) for ids in id_lists for token in ids) for id_lists in texts)
@@ -266,7 +271,7 @@ def tokens(
         return
     from cbpe.cli.output.gloss import print_gloss  # slow to import
 
-    print_gloss(found)
+    print_gloss(found, color)
 
 
 def refuse_beside_steps(allowed_special: list[str] | None, template: bool) -> None:
@@ -278,7 +283,9 @@ def refuse_beside_steps(allowed_special: list[str] | None, template: bool) -> No
             )
 
 
-def print_steps(tok: Tokenizer, named: list[tuple[str, Reader]], as_json: bool, in_one_line: bool) -> None:
+def print_steps(
+    tok: Tokenizer, named: list[tuple[str, Reader]], as_json: bool, in_one_line: bool, coloured: bool
+) -> None:
     """The steps of merging of the texts of some files: of a text in JSON a list of pieces."""
     from cbpe.cli.output.gloss import print_parts
 
@@ -291,7 +298,8 @@ def print_steps(tok: Tokenizer, named: list[tuple[str, Reader]], as_json: bool, 
             print_rows(rows, in_one_line=in_one_line)
         return
     parts = bordered(texts)
-    print_parts((border, [(token_id, tok.vocab[token_id]) for token_id in ids]) for border, ids in parts)
+    glossed = ((border, [(token_id, tok.vocab[token_id]) for token_id in ids]) for border, ids in parts)
+    print_parts(glossed, coloured)
 
 
 def bordered(texts: Iterable[list[list[list[int]]]]) -> Iterator[tuple[str | None, list[int]]]:

@@ -5,6 +5,7 @@ from __future__ import annotations
 import functools
 import importlib
 import io
+import sys
 import time
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from typing import TYPE_CHECKING, Any
@@ -39,7 +40,9 @@ class FittingBars(Progress):
     def __init__(self, *rows: Sequence[ProgressColumn]) -> None:
         self.rows = rows
         self.cell = CellOutput() if Console(stderr=True).is_jupyter else None
-        self.terminal = Console(stderr=True, force_jupyter=False)
+        # FORCE_COLOR, which notebooks set, would have a file or a pipe taken for a terminal.
+        is_terminal = sys.stderr is not None and sys.stderr.isatty()
+        self.terminal = Console(stderr=True, force_jupyter=False, force_terminal=is_terminal)
         # The bar is on stderr alone; what the program prints on stdout meanwhile stays there.
         super().__init__(*rows[0], console=self.terminal, redirect_stdout=False, disable=self.cell is not None)
 

@@ -17,8 +17,8 @@ __all__ = ["csv_of", "json_of", "plain", "shown_value", "told_of_row"]
 
 
 def json_of(rows: Sequence[Mapping[str, Any]]) -> str:
-    """A JSON array, one row on each line; null where there is no number."""
-    lines = (json.dumps({key: plain(value) for key, value in row.items()}) for row in rows)
+    """A JSON array, one row on each line; null where there is no number, and "inf" for an infinite one."""
+    lines = (json.dumps({key: written(value) for key, value in row.items()}) for row in rows)
     return "[" + ",\n ".join(lines) + "]\n"
 
 
@@ -29,11 +29,17 @@ def csv_of(rows: Sequence[Mapping[str, Any]]) -> str:
     writer = csv.DictWriter(out, list(rows[0]), lineterminator="\n")
     writer.writeheader()
     for row in rows:
-        cells = {key: plain(value) for key, value in row.items()}
+        cells = {key: written(value) for key, value in row.items()}
         writer.writerow(
             {key: cell.replace("\0", "\\0") if isinstance(cell, str) else cell for key, cell in cells.items()}
         )
     return out.getvalue()
+
+
+def written(value: Any) -> Any:
+    """A value as JSON and CSV can hold it: "inf" for an infinite one, as the order of an entropy may be, and None for
+    nan."""
+    return str(value) if isinstance(value, float) and math.isinf(value) else plain(value)
 
 
 def plain(value: Any) -> Any:

@@ -261,6 +261,28 @@ def test_debug_shows_where_the_text_of_a_file_is_wrong(tmp_path):
     assert "Traceback" in failed.stderr
 
 
+@pytest.mark.skipif(sys.platform == "win32", reason="there are no pseudo-terminals here")
+@pytest.mark.parametrize("how", ["", "--no-progress", "before", "notebook"])
+def test_bars_are_left_out_where_nobody_wants_them_and_in_notebooks(tmp_path, how):
+    import pty
+
+    (tmp_path / "a.txt").write_text("low lower lowest " * 100_000)
+    command = ["train", str(tmp_path / "a.txt"), "--vocab-size", "260", "--output", str(tmp_path / "a.json")]
+    command = {"--no-progress": [*command, how], "before": ["--no-progress", *command]}.get(how, command)
+    known = {name: value for name, value in os.environ.items() if name != "JPY_PARENT_PID"}
+    known |= {"JPY_PARENT_PID": "1"} if how == "notebook" else {}
+    ours, terminal = pty.openpty()
+    try:
+        subprocess.run([PROGRAM, *command], stdout=subprocess.DEVNULL, stderr=terminal, env=known, check=True)
+        os.write(terminal, b"end")
+        drawn = os.read(ours, 100_000)
+    finally:
+        os.close(ours)
+        os.close(terminal)
+    assert (b"reading a.txt" in drawn) == (how == "")
+    assert (drawn == b"end") == (how != "")
+
+
 def test_debug_behind_two_dashes_is_a_file():
     assert "--debug: No such file" in error_of("count", "-t", "gpt2", "--", "--debug")
 

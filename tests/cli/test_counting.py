@@ -218,19 +218,19 @@ def test_texts_that_are_null_are_skipped_where_it_is_asked_for_and_said(tmp_path
     path.write_text('{"text": "a b"}\n{"text": null}\n{"text": "hello world"}\n')
     read = ("--field", "text", path)
     commands = (
-        (["count", "-t", "gpt2", *read], f"in {path}"),
-        (["train", "--vocab-size", 258, "--output", tmp_path / "a.model", *read], f"in {path}"),
-        (["count-words", "-o", tmp_path / "a.words", *read], ""),
-        (["tokenize", "-t", "gpt2", "-o", tmp_path / "shards", *read], ""),
+        ["count", "-t", "gpt2", *read],
+        ["train", "--vocab-size", 258, "--output", tmp_path / "a.model", *read],
+        ["count-words", "-o", tmp_path / "a.words", *read],
+        ["tokenize", "-t", "gpt2", "-o", tmp_path / "shards", *read],
     )
-    for command, where in commands:
+    for command in commands:
         told = error_of(*command)
         assert "line 2, has no text in the field 'text', but null: leave such lines out, or give --missing skip" in told
         done = run(*command, "--missing", "skip")
-        assert done.stderr == f"cbpe: left out 1 text that is null{where and f', {where}'}\n"
+        assert done.stderr == f"cbpe: left out 1 text that is null, in {path}\n"
     rows = json.loads(run("count", "-t", "gpt2", *read, "--missing", "skip", "--json").stdout)
     assert rows == [{"file": str(path), "tokens": 4, "skipped": 1}]
-    for command, _ in commands[2:]:
+    for command in commands[2:]:
         told = run(*command, "--resume", "--missing", "skip", "--json").stdout.splitlines()[-1]
         assert json.loads(told)["skipped"] == 1
     stdin = run("count", "-t", "gpt2", "--format", "jsonl", "--missing", "skip", stdin=path.read_bytes())
@@ -251,21 +251,21 @@ def test_bytes_that_are_replaced_are_said_and_counted(tmp_path):
     path.write_bytes("caf\xe9 na\xefve".encode("latin-1"))
     told = "cbpe: put U+FFFD in 2 places for bytes that are not UTF-8"
     commands = (
-        (["count", "-t", "gpt2", path], f", in {path}"),
-        (["encode", "-t", "gpt2", path], f", in {path}"),
-        (["stats", "-t", "gpt2", path], f", in {path}"),
-        (["train", "--vocab-size", 258, "--output", tmp_path / "a.model", path], f", in {path}"),
-        (["compare", path, "-t", "gpt2"], f", in {path}"),
-        (["truncate", "-t", "gpt2", "-n", "1m", path], f", in {path}"),
-        (["truncate", "-t", "gpt2", "-n", "1m", "--side", "left", path], f", in {path}"),
-        (["split", "-t", "gpt2", "-n", "9", path], f", in {path}"),
-        (["tokens", "-t", "gpt2", "--steps", path], f", in {path}"),
-        (["count-words", "-o", tmp_path / "a.words", path], ""),
-        (["tokenize", "-t", "gpt2", "-o", tmp_path / "shards", path], ""),
+        ["count", "-t", "gpt2", path],
+        ["encode", "-t", "gpt2", path],
+        ["stats", "-t", "gpt2", path],
+        ["train", "--vocab-size", 258, "--output", tmp_path / "a.model", path],
+        ["compare", path, "-t", "gpt2"],
+        ["truncate", "-t", "gpt2", "-n", "1m", path],
+        ["truncate", "-t", "gpt2", "-n", "1m", "--side", "left", path],
+        ["split", "-t", "gpt2", "-n", "9", path],
+        ["tokens", "-t", "gpt2", "--steps", path],
+        ["count-words", "-o", tmp_path / "a.words", path],
+        ["tokenize", "-t", "gpt2", "-o", tmp_path / "shards", path],
     )
-    for command, where in commands:
-        assert f"{told}{where}\n" in run(*command, "--errors", "replace").stderr
-    for command, _ in commands[-2:]:
+    for command in commands:
+        assert f"{told}, in {path}\n" in run(*command, "--errors", "replace").stderr
+    for command in commands[-2:]:
         done = run(*command, "--errors", "replace", "--resume", "--json").stdout.splitlines()[-1]
         assert json.loads(done)["replaced"] == 2
     long = tmp_path / "long.txt"

@@ -436,9 +436,39 @@ def test_tokens_of_several_texts_are_kept_apart(tmp_path):
     (tmp_path / "a.txt").write_text("hello")
     lines = run("tokens", "-t", "gpt2", tmp_path / "a.txt", tmp_path / "a.txt", "--json").stdout.splitlines()
     assert [[row["text"] for row in json.loads(line)] for line in lines] == [["hello"], ["hello"]]
-    known = {name: value for name, value in os.environ.items() if name != "NO_COLOR"} | {"FORCE_COLOR": "1"}
-    coloured = subprocess.run([PROGRAM, *arguments], stdout=subprocess.PIPE, env=known, check=True).stdout.splitlines()
-    assert [bool(line) for line in coloured] == [True, True, False, False, True, True]
+    lines = run(*arguments, "--color").stdout.splitlines()
+    assert [bool(line) for line in lines] == [True, True, False, False, True, True]
+
+
+def test_files_and_pipes_get_lines_without_colours_whatever_a_notebook_sets():
+    """FORCE_COLOR is set for every command in a notebook, whose output may go to a file there, too."""
+    forced = {**os.environ, "FORCE_COLOR": "1", "CLICOLOR_FORCE": "1", "TERM": "xterm-256color"}
+    for command in (["tokens", "-t", "gpt2"], ["tokens", "-t", "gpt2", "--steps"], ["stats", "-t", "gpt2"]):
+        found = [
+            subprocess.run([PROGRAM, *command], input=b"hi there", env=env, capture_output=True, check=True).stdout
+            for env in (os.environ, forced)
+        ]
+        assert found[0] == found[1]
+        assert b"\x1b" not in found[0]
+
+
+@pytest.mark.parametrize(
+    "environment", [{}, {"NO_COLOR": "1"}, {"TERM": "dumb"}, {"TERM": "xterm-256color"}, {"COLUMNS": "20"}], ids=str
+)
+def test_color_colours_what_goes_into_a_pipe(environment):
+    known = {name: value for name, value in os.environ.items() if name not in ("NO_COLOR", "COLUMNS")} | environment
+    command = [PROGRAM, "tokens", "-t", "gpt2", "--color"]
+    found = subprocess.run(command, input=b"hi there, you", env=known, capture_output=True, check=True).stdout.decode()
+    assert len(re.findall(r"\x1b\[[0-9;]*4[0-9;]*m", found)) == 4
+    plain = re.sub(r"\x1b\[[0-9;]*m", "", found).splitlines()
+    assert plain[0].split() == (["hi", "there", ",", "you"] if len(plain) == 2 else ["hi", "there", ","])
+    assert [word for line in plain[1::2] for word in line.split()] == ["5303", "612", "11", "345"]
+    assert max(map(len, plain)) <= int(environment.get("COLUMNS", 80))
+
+
+def test_json_has_no_colours():
+    told = error_of("tokens", "-t", "gpt2", "--json", "--color", stdin=b"a", exit_code=2)
+    assert "for --color: JSON has no colours: leave it out, or --json" in told
 
 
 @pytest.mark.skipif(sys.platform == "win32", reason="there are no pseudo-terminals here")

@@ -4,6 +4,7 @@ import csv
 import errno
 import io
 import json
+import math
 import pickle
 import re
 from base64 import b64decode
@@ -60,6 +61,12 @@ def test_rows_become_json_and_csv(comparison):
     table = list(csv.DictReader(io.StringIO(comparison.to_csv())))
     assert [int(row["tokens"]) for row in table] == [row["tokens"] for row in comparison.rows]
     assert (table[2]["fertility"], table[2]["tokenizer"]) == ("", HOSTILE.replace("\0", "\\0"))
+
+
+def test_an_infinite_order_of_the_entropy_stays_in_json_and_csv():
+    found = cbpe.compare({"bytes": cbpe.BasicTokenizer()}, {"a": "ab ab"}, alpha=math.inf)
+    assert [row["alpha"] for row in json.loads(found.to_json())] == ["inf"]
+    assert [float(row["alpha"]) for row in csv.DictReader(io.StringIO(found.to_csv()))] == [math.inf]
 
 
 @pytest.mark.parametrize("library", ["pandas", "polars"])

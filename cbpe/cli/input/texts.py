@@ -12,6 +12,7 @@ from os import PathLike
 from pathlib import Path
 from typing import BinaryIO, Literal
 
+from cbpe.cli.input.settings import settings
 from cbpe.common.progress import ProgressCallback, about, progress_reports
 from cbpe.common.warning import warn
 from cbpe.common.wording import shown
@@ -26,6 +27,7 @@ __all__ = [
     "STANDARD_STREAM",
     "Errors",
     "Missing",
+    "bars_can_be_drawn",
     "bars_wanted",
     "field_of_texts",
     "files_of_ids",
@@ -44,6 +46,7 @@ __all__ = [
 ]
 
 STANDARD_STREAM = "-"
+NOTEBOOK = "JPY_PARENT_PID"  # what the kernel of a notebook, and what it starts, has in the environment
 SECONDS_WITHOUT_BARS = 0.5  # in which there is nothing to wait for
 STDIN_TWICE = "standard input is named twice, and can be read only once"
 
@@ -183,10 +186,17 @@ def seems_a_text(name: str) -> bool:
 
 
 def bars_wanted(files: list[str] | None) -> bool:
-    """Whether to draw bars on stderr for files that the user names: if it is a terminal, and nobody types there what is
-    read."""
+    """Whether to draw bars on stderr for files that the user names: if they can be drawn there, and nobody types what
+    is read."""
     typed = STANDARD_STREAM in (files or [STANDARD_STREAM]) and sys.stdin is not None and sys.stdin.isatty()
-    return sys.stderr is not None and sys.stderr.isatty() and not typed
+    return bars_can_be_drawn() and not typed
+
+
+def bars_can_be_drawn() -> bool:
+    """Whether stderr is a terminal that moves its cursor, and --no-progress is not given. A notebook gives commands a
+    terminal that does not, and would keep each drawing of a bar."""
+    in_notebook = NOTEBOOK in os.environ
+    return settings.bars and sys.stderr is not None and sys.stderr.isatty() and not in_notebook
 
 
 @contextmanager

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import re
-import sys
 import time
 import warnings
 from collections import Counter
@@ -34,7 +33,7 @@ from cbpe.cli.input.references import (
     side_of,
 )
 from cbpe.cli.input.store_option import StoreOption
-from cbpe.cli.input.texts import field_of_texts, readers, tell_of_plain_text_in
+from cbpe.cli.input.texts import bars_can_be_drawn, field_of_texts, readers, tell_of_plain_text_in
 from cbpe.cli.input.values import (
     PATTERN_NAMES,
     complete_pattern,
@@ -465,7 +464,7 @@ def verify(
       cbpe models verify shakespeare@2
     """
     with open_store(read_only=True) as models:
-        report = models.verify(reference, progress=sys.stderr is not None and sys.stderr.isatty())
+        report = models.verify(reference, progress=bars_can_be_drawn())
     if as_json:
         print_json({"ok": report.ok, **json_value(report)})
     elif report.ok:

@@ -21,16 +21,16 @@ NEW_LINE = b"\n"
 Part: TypeAlias = "tuple[str | None, Iterable[tuple[int, bytes]]]"
 
 
-def print_gloss(texts: Iterable[Iterable[tuple[int, bytes]]]) -> None:
-    """Print the pairs of (id, token) of texts: coloured on a terminal with colours, else a line for each. An empty line
-    stands between two texts."""
-    print_parts(("" if number else None, tokens) for number, tokens in enumerate(texts))
+def print_gloss(texts: Iterable[Iterable[tuple[int, bytes]]], coloured: bool = False) -> None:
+    """Print the pairs of (id, token) of texts: coloured on a terminal with colours, or anywhere, if that is asked for;
+    else a line for each. An empty line stands between two texts."""
+    print_parts((("" if number else None, tokens) for number, tokens in enumerate(texts)), coloured)
 
 
-def print_parts(parts: Iterable[Part]) -> None:
+def print_parts(parts: Iterable[Part], coloured: bool = False) -> None:
     """The same of parts, each with the line that stands before it, or None."""
-    target = console()
-    if target.color_system is None or target.no_color:
+    target = console(coloured=coloured)
+    if target.color_system is None or (target.no_color and not coloured):
         print_lines(lines_of(parts))
         return
     gloss = Gloss(target)

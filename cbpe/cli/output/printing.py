@@ -64,6 +64,7 @@ CLOSED_PIPE = 141  # what a shell reports for a program that SIGPIPE ended
 WIDE = 10**9  # columns where no terminal is: a file or a pipe wants every line whole
 USUAL = 80  # columns of a terminal that does not say how many it has
 LINES = 25  # of a terminal; nothing that is printed here depends on them
+COLOURS_OF_TERM = {"linux": "standard", "xterm": "standard", "dumb": "standard"}  # where they are fewer than 256
 ESCAPES = "cbpe-escapes"  # a way for Python's encoders
 # Names of values that are not folded, as they are copied: split patterns and URLs.
 COPIED = ("pattern", "split pattern", "split first", "config.pattern", "page", "from elsewhere", "sha256")
@@ -272,13 +273,19 @@ def print_counts(counts: Sequence[tuple[str, int]], *, named: bool) -> None:
     print_lines(f"{n:{wide}}{' ' + printable(file) if named else ''}" for file, n in counts)
 
 
-def console(wide: bool = False) -> Console:
-    """Rich's console, told to take nothing as markup; where `wide`, each line is whole in a terminal too."""
+def console(wide: bool = False, coloured: bool = False) -> Console:
+    """Rich's console, told to take nothing as markup; where `wide`, each line is whole in a terminal too. coloured: as
+    if it were a terminal with colours, what it is not."""
     from rich.console import Console
 
-    width = terminal_width(sys.stdout) if sys.stdout.isatty() and not wide else WIDE
-    # Without a height, Rich takes 80 columns for a dumb terminal, whatever the width.
-    return Console(width=width, height=LINES, markup=False, highlight=False, emoji=False)
+    is_terminal = coloured or sys.stdout.isatty()
+    width = terminal_width(sys.stdout) if is_terminal and not wide else WIDE
+    # Without a height, Rich takes 80 columns for a dumb terminal, whatever the width. FORCE_COLOR, which every notebook
+    # sets for the commands in it, would have a file or a pipe taken for a terminal.
+    how: dict[str, Any] = {"markup": False, "highlight": False, "emoji": False, "force_terminal": is_terminal}
+    if coloured:
+        how |= {"no_color": False, "color_system": COLOURS_OF_TERM.get(os.environ.get("TERM", ""), "256")}
+    return Console(width=width, height=LINES, **how)
 
 
 def terminal_width(stream: TextIO) -> int:
