@@ -33,7 +33,7 @@ MOST_DECIMALS = 9  # of a share in percent
 LONGEST_TYPED = 80  # characters
 LONGEST_COMPARED = 100  # characters of a name; time grows with their square
 LIKE = 8  # names that are compared more closely
-OF_ANOTHER_BEGINNING = 0.7  # how like a name is that begins with another character, to be meant
+OF_ANOTHER_BEGINNING = 0.75  # how like a name is that begins with another character, to be meant
 
 
 class NamedErrors:

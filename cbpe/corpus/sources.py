@@ -39,7 +39,8 @@ __all__ = [
     "warn_of_names",
 ]
 
-FILE_NAME = re.compile(r"(?:https?://|s3://|~/|\.{1,2}/)\S+|\S+\.(?:txt|jsonl|parquet|words)(?:\.gz|\.xz|\.zst)?")
+URL = re.compile(r"[a-z][a-z0-9+.-]*://\S+")
+FILE_NAME = re.compile(r"(?:~/|\.{1,2}/)\S+|\S+\.(?:txt|jsonl|parquet|words)(?:\.gz|\.xz|\.zst)?")
 T = TypeVar("T")
 E = TypeVar("E", KeyError, ValueError)
 
@@ -248,7 +249,7 @@ class Reader:
 
 def warn_of_names(texts: Sequence[object]) -> None:
     """A UserWarning for a text that is the name of a file: whoever passes one hardly means its name. And for one that
-    is all there is, and looks as if it were."""
+    is all there is, and is the name of a folder or a URL, or looks like the name of a file."""
     for text in texts[:1]:
         if not isinstance(text, str) or str.__len__(text) > LONGEST_NAME:
             continue
@@ -256,6 +257,16 @@ def warn_of_names(texts: Sequence[object]) -> None:
             warn(
                 f"{shown(text)} is read as a text, and there is a file of this name: to read the file, pass "
                 f"pathlib.Path({shown(text)})"
+            )
+        elif len(texts) == 1 and os.path.isdir(text):
+            warn(
+                f"{shown(text)} is read as a text, and there is a folder of this name: pass a list of its files, as "
+                f"sorted(pathlib.Path({shown(text)}).iterdir()); cbpe.count_corpus reads folders"
+            )
+        elif len(texts) == 1 and URL.fullmatch(text):
+            warn(
+                f"{shown(text)} is read as a text, and looks like a URL: cbpe.count_corpus reads URLs, and train takes "
+                "what it writes"
             )
         elif len(texts) == 1 and FILE_NAME.fullmatch(text):
             warn(f"{shown(text)} is read as a text, and looks like the name of a file: a file is a pathlib.Path")

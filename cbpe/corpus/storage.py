@@ -29,6 +29,8 @@ PASSWORD = re.compile(r"([A-Za-z][A-Za-z0-9+.-]*://)[^/@]*:[^/@]*@")
 HIDDEN = re.compile(r"(^|/)[._]")  # of a path
 ABSENT = (404, 410)  # what an HTTP server says of a file that is not there
 
+PATH_OF_URL = re.compile(r"[a-z][a-z0-9+.-]+:/[^/]")  # pathlib makes one slash of two
+
 
 class Url(os.PathLike[str]):
     """The URL of a file that fsspec opens. Raises ImportError where that takes a library that is not installed, OSError
@@ -244,6 +246,11 @@ def size_of(place: Path | Url) -> int | None:
         if has_wildcards(str(place)):
             problem = "there is no such file, and patterns are not looked up here: name the files that match"
             raise FileNotFoundError(error.errno, problem, str(place)) from error
+        if PATH_OF_URL.match(str(place)):
+            problem = (
+                "there is no such file, and a pathlib.Path is no URL: cbpe.count_corpus reads URLs, and train takes"
+            )
+            raise FileNotFoundError(error.errno, f"{problem} what it writes", str(place)) from error
         raise
     if stat.S_ISDIR(status.st_mode):
         raise IsADirectoryError(f"{place} is a directory: name the files in it")

@@ -267,7 +267,7 @@ def test_a_text_that_is_the_name_of_a_file_is_a_text_with_a_warning(tmp_path):
             read(source)
 
 
-@pytest.mark.parametrize("name", ["data/*.txt", "no.jsonl.gz", "https://host/a", "~/book", "./a", "../a", "x.parquet"])
+@pytest.mark.parametrize("name", ["data/*.txt", "no.jsonl.gz", "~/book", "./a", "../a", "x.parquet"])
 def test_a_text_alone_that_looks_like_the_name_of_a_file_is_a_text_with_a_warning(name):
     for source in (name, [name]):
         with pytest.warns(UserWarning, match=r"looks like the name of a file: a file is a pathlib\.Path"):
@@ -276,6 +276,28 @@ def test_a_text_alone_that_looks_like_the_name_of_a_file_is_a_text_with_a_warnin
         warnings.simplefilter("error")
         for source in ([name, "other"], f"see {name}", f"{name}\n", "gz", ".txt"):
             read(source)
+
+
+def test_the_name_of_a_folder_is_a_text_with_a_warning(tmp_path, monkeypatch):
+    monkeypatch.chdir(tmp_path)
+    (tmp_path / "corpus").mkdir()
+    for source in ("corpus", ["corpus"]):
+        with pytest.warns(
+            UserWarning, match=r"^'corpus' is read as a text, and there is a folder of this name: pass a"
+        ):
+            assert read(source) == [b"corpus"]
+    with warnings.catch_warnings():
+        warnings.simplefilter("error")
+        for source in (["corpus", "of", "words"], "corpus of words"):
+            read(source)
+
+
+@pytest.mark.parametrize("url", ["https://host/a.txt", "s3://bucket/key", "hf://datasets/x/y.parquet"])
+def test_a_url_is_a_text_with_a_warning_and_no_path(url):
+    with pytest.warns(UserWarning, match=r"looks like a URL: cbpe\.count_corpus reads URLs, and train takes what it"):
+        assert read(url) == [url.encode()]
+    with pytest.raises(FileNotFoundError, match=r"a pathlib\.Path is no URL: cbpe\.count_corpus reads URLs"):
+        read(Path(url))
 
 
 @pytest.mark.parametrize("nothing", [None, float("nan"), np.float32("nan")])

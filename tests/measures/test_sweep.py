@@ -144,7 +144,7 @@ def test_sizes_that_lie_close_together_are_named_below_their_curves():
     tok = cbpe.train(" ".join("".join(rng.choices("abcdefgh", k=5)) for _ in range(400)), 1100)
     for sizes, named in (([256, 260], {"260", "270"}), ([256, 1024], {"256", "512", "1,024"})):
         found = cbpe.sweep(tok.shrink(274) if max(sizes) < 274 else tok, {"b": "abc abcd bad head"}, sizes)
-        labels = set(re.findall(r">([\d,]+)</text>", found.plot()._repr_svg_()))
+        labels = set(re.findall(r">([\d,]+)</text>", found.plot().svg.decode()))
         assert named <= labels, labels
 
 

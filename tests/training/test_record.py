@@ -112,8 +112,11 @@ def test_without_a_path_the_curve_is_a_picture_for_a_notebook(tmp_path):
     assert record.plot(tmp_path / "curve.svg") is None
     shown = record.plot()
     assert shown.svg == (tmp_path / "curve.svg").read_bytes()
-    assert "bytes of text per token" in shown._repr_svg_()
-    assert shown._repr_png_().startswith(b"\x89PNG\r\n")  # for what takes no SVG, as nbconvert on its way to LaTeX
+    assert "bytes of text per token" in shown.svg.decode()
+    png, size = shown._repr_png_()  # and no SVG, which takes Inkscape on its way to LaTeX
+    assert png.startswith(b"\x89PNG\r\n")
+    assert 300 < size["width"] < 1200
+    assert not hasattr(shown, "_repr_svg_")
     assert repr(shown).startswith("<Picture: ")
 
 

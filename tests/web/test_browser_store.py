@@ -74,6 +74,35 @@ def test_versions_are_listed_searched_and_sorted(page, url):
     shows(page, "document.querySelectorAll('#found tr').length === 2")
 
 
+def test_long_labels_of_one_beginning_are_told_apart_and_their_numbers_are_whole(page, tmp_path):
+    with ModelStore(tmp_path / "models.db") as models:
+        names = [f"characters_per_token:{name}.txt" for name in ("held", "home", "a-corpus-of-a-long-name")]
+        metrics = {name: k + 0.25 for k, name in enumerate(names)}
+        tags = {f"measured_bytes:{name}.txt": "123456789" for name in ("held", "home")}
+        models.save(cbpe.train(TEXT, 262), "book", metrics=metrics, tags=tags)
+    with serve(tmp_path, "models.db") as server:
+        try:
+            page.set_viewport_size({"width": 1280, "height": 900})
+            page.goto(f"{json.loads(server.stdout.readline())['url']}store")
+            shows(page, "document.querySelectorAll('#found .chip').length === 5")
+            shows(page, "document.querySelectorAll('#log tr').length === 1")
+            shown = texts(page, "#found .chip")
+            cut = page.locator("#found .chip").evaluate_all(
+                "(all) => all.filter((it) => it.scrollWidth > it.clientWidth)"
+            )
+            titles = page.locator("#found .chip").evaluate_all("(all) => all.map((it) => it.title)")
+            log = page.locator("#log").inner_text()
+        finally:
+            server.terminate()
+    assert cut == []
+    assert shown[:2] == [f"measured_bytes:{name}.txt = 123456789" for name in ("held", "home")]
+    assert "characters_per_token:held.txt" in shown[2] or "characters_per_token:held.txt" in shown[3]
+    assert len(set(shown)) == 5
+    assert "characters_per_token:a-corpus-of-a-long-name.txt 2.250" in titles
+    assert all(each.endswith(("0.250", "1.250", "2.250")) for each in shown[2:])
+    assert "and" not in log.split("save")[0]
+
+
 def test_a_version_shows_its_training_lineage_aliases_and_changes(page, url):
     page.goto(url)
     page.locator("#found").get_by_role("link", name="book@2").first.click()

@@ -7,10 +7,10 @@ import { drawCurve } from "./curve.js";
 import { hideDifference, showDifference } from "./difference.js";
 import { drawLineage } from "./lineage.js";
 import { byId, figure, followState, make, makeLink, number } from "./page.js";
-import { quoted, shownText } from "./text.js";
+import { quoted, shortened, shownText } from "./text.js";
 
 const PAUSE = 150; // milliseconds without a key, before a search
-const LONGEST = 40; // characters that are shown of what the log says of a change; all of it under the pointer
+const LONGEST_LABEL = 32; // of a tag, of its value and of the name of a metric, in the list
 const MOST_OF_NOTES = 100000; // characters that the server says
 const FIELDS = ["prefix", "tag", "metric", "order"];
 const USUAL_ORDER = "-time";
@@ -88,25 +88,22 @@ function noList() {
 }
 
 // What does not fit is in the title.
-const chipOf = (kind, ...content) => {
-  const made = make("span", { class: kind }, ...content);
-  made.title = made.textContent;
-  return made;
-};
-const chip = (...content) => chipOf("chip", ...content);
+const chipOf = (kind, title, ...content) => make("span", { class: kind, title }, ...content);
 const left = (n, all) => (all > n ? [` and ${number(all - n)} more`] : []);
 const spaced = (chips) => chips.flatMap((each) => [each, " "]);
 
-const aliasesOf = (version) => [...spaced(version.aliases.map((alias) => chip(plain(alias)))), ...left(version.aliases.length, version.n_aliases)];
+const aliasesOf = (version) => [...spaced(version.aliases.map((alias) => chipOf("chip", alias, plain(alias)))), ...left(version.aliases.length, version.n_aliases)];
 
-function tagsOf(version) {
+// most: characters of a name and of a value, whose beginning and end tell them apart.
+function tagsOf(version, most = Infinity) {
   const tags = Object.entries(version.tags);
-  return [...spaced(tags.map(([key, value]) => chip(plain(key), ...(value ? [" = ", plain(value)] : [])))), ...left(tags.length, version.n_tags)];
+  const said = (text) => plain(shortened(text, most));
+  return [...spaced(tags.map(([key, value]) => chipOf("chip", value ? `${key} = ${value}` : key, said(key), ...(value ? [" = ", said(value)] : [])))), ...left(tags.length, version.n_tags)];
 }
 
-function metricsOf(version) {
+function metricsOf(version, most = Infinity) {
   const metrics = Object.entries(version.metrics);
-  return [...spaced(metrics.map(([key, value]) => chipOf("chip figure", make("span", { class: "key" }, plain(key)), " ", make("b", {}, figure(value))))), ...left(metrics.length, version.n_metrics)];
+  return [...spaced(metrics.map(([key, value]) => chipOf("chip figure", `${key} ${figure(value)}`, make("span", { class: "key" }, plain(shortened(key, most))), " ", make("b", {}, figure(value))))), ...left(metrics.length, version.n_metrics)];
 }
 
 const isDigest = (parent) => parent.startsWith("sha256:");
@@ -115,7 +112,7 @@ const parentOf = (version) => (version.parent === null ? "" : isDigest(version.p
 function rowOf(version) {
   const cell = (...content) => make("td", {}, ...content);
   const cells = [make("td", { class: "n" }, number(version.vocab_size)), cell(...aliasesOf(version)), cell(parentOf(version))];
-  return make("tr", {}, make("th", { scope: "row" }, linkTo(version.reference)), ...cells, cell(moment(version.time)), cell(...tagsOf(version)), cell(...metricsOf(version)));
+  return make("tr", {}, make("th", { scope: "row" }, linkTo(version.reference)), ...cells, cell(moment(version.time)), cell(...tagsOf(version, LONGEST_LABEL)), cell(...metricsOf(version, LONGEST_LABEL)));
 }
 
 // ---- One version
@@ -201,8 +198,7 @@ async function showLog(offset = 0) {
   if (name !== logged) return;
   const rows = changes.map((change) => {
     const version = change.name === null ? "" : change.number === null ? inCell(change.name) : inCell(`${change.name}@${change.number}`);
-    const said = change.said.length > LONGEST ? `${change.said.slice(0, LONGEST)}…` : change.said;
-    return make("tr", {}, make("td", {}, moment(change.time)), make("td", {}, change.who === null ? "" : inCell(change.who)), make("td", {}, plain(change.action)), make("td", {}, version), make("td", { title: change.said }, plain(said)));
+    return make("tr", {}, make("td", {}, moment(change.time)), make("td", {}, change.who === null ? "" : inCell(change.who)), make("td", {}, plain(change.action)), make("td", {}, version), make("td", {}, plain(change.said)));
   });
   if (offset) byId("log").append(...rows);
   else byId("log").replaceChildren(...rows);
