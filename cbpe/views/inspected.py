@@ -202,7 +202,7 @@ def over_characters(settings: Mapping[str, Any]) -> Iterator[tuple[str, str]]:
     yield "merges join", "characters" + (", within words" if settings["split"] else "")
     yield "spaces", f"{PUT_BEFORE[settings['spaces']]}; {DROPPED[settings['strip']]}"
     others = "become the tokens of their bytes" if settings["byte_fallback"] else unknown(settings)
-    yield "other characters", others
+    yield "unknown ones", others
     of_owner = settings.get("sentencepiece")
     if of_owner:
         yield "never in text", listed_texts(of_owner["controls"])

@@ -184,9 +184,9 @@ def test_settings_that_differ_are_told_one_by_one(models, tmp_path, monkeypatch)
     assert ["never in text", "", f"not set in sp@1, {controls.strip('[]')} in sp.model"] in [
         [line[0], "", line[-1].strip()] for line in told
     ]
-    assert not any("other characters" in line[0] for line in told)
+    assert not any("unknown ones" in line[0] for line in told)
     told = run("models", "diff", "book", "sp").stdout
-    bytes_of_others = r"^other characters +not set in book@2, become the tokens of their bytes in sp@1$"
+    bytes_of_others = r"^unknown ones +not set in book@2, become the tokens of their bytes in sp@1$"
     assert re.search(bytes_of_others, told, re.MULTILINE)
     assert re.search(r"^merges join +bytes in book@2, characters in sp@1$", told, re.MULTILINE)
     patterns = re.findall("^pattern +(.*)$", told, re.MULTILINE)

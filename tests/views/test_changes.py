@@ -81,7 +81,7 @@ def test_models_over_characters_and_words_are_told_as_inspect_tells_them():
     assert [*differing({"processing": ({"characters": characters}, {"words": words})})] == [
         ("merges join", "characters, within words", "bytes, within words"),
         ("spaces", "one before each stretch between added tokens", "not set"),
-        ("other characters", "become the tokens of their bytes", "not set"),
+        ("unknown ones", "become the tokens of their bytes", "not set"),
         ("spaces, decoded", "decoding drops one at the beginning", "not set"),
         ("other bytes", "not set", "are refused"),
         ("decoded by", "not set", "spaces between tokens"),

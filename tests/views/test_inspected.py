@@ -32,10 +32,10 @@ WORDS = {"alphabet": "characters", "decoder": {"type": "BPEDecoder", "suffix": "
         ),
         ({"splits": [{"type": "Digits", "individual_digits": True}]}, ("split first", "each digit is a piece")),
         ({"ordinary": ["\t"]}, ("not special", r'"\t"')),
-        ({"words": {**WORDS, "unk_token": None}}, ("other characters", "are refused")),
-        ({"words": {**WORDS, "unk_token": "?"}}, ("other characters", "become ?, one for each")),
+        ({"words": {**WORDS, "unk_token": None}}, ("unknown ones", "are refused")),
+        ({"words": {**WORDS, "unk_token": "?"}}, ("unknown ones", "become ?, one for each")),
         ({"words": {**WORDS, "unk_token": "?"}}, ("decoded by", 'BPEDecoder, "</w>"')),
-        ({"characters": CHARACTERS}, ("other characters", "become the tokens of their bytes")),
+        ({"characters": CHARACTERS}, ("unknown ones", "become the tokens of their bytes")),
         (
             {"characters": CHARACTERS},
             ("spaces", "one before each stretch between added tokens; decoding drops one at the beginning"),
