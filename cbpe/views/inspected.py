@@ -214,7 +214,7 @@ def over_characters(settings: Mapping[str, Any]) -> Iterator[tuple[str, str]]:
 def over_words(settings: Mapping[str, Any]) -> Iterator[tuple[str, str]]:
     """What WordTokenizer does besides."""
     yield "merges join", f"{settings['alphabet']}, within words"
-    yield f"other {settings['alphabet']}", unknown(settings)
+    yield "unknown ones", unknown(settings)
     decoder = settings["decoder"]
     yield "decoded by", "spaces between tokens" if decoder is None else decoding(decoder)
 

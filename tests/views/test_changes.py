@@ -83,7 +83,7 @@ def test_models_over_characters_and_words_are_told_as_inspect_tells_them():
         ("spaces", "one before each stretch between added tokens", "not set"),
         ("unknown ones", "become the tokens of their bytes", "not set"),
         ("spaces, decoded", "decoding drops one at the beginning", "not set"),
-        ("other bytes", "not set", "are refused"),
+        ("unknown ones", "not set", "are refused"),
         ("decoded by", "not set", "spaces between tokens"),
     ]
     assert ("merges join", "bytes", "bytes, within words") in [*differing({"processing": ({}, {"words": words})})]
