@@ -90,7 +90,7 @@ def encoded(
     around. Warnings at the end tell of what the split pattern leaves out, and of
     characters without a token."""
     allowed = special_choice(tok, allowed_special)
-    left_out = LeftOut(tok, template)
+    left_out = LeftOut(tok, template, allowed)
     for _, reader in named:
         for chunks in reader.strings():
             seen = left_out.seen(chunks) if left_out else chunks

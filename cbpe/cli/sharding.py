@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import sys
 from collections.abc import Iterator, Sequence
 from enum import Enum
 from itertools import islice
@@ -209,6 +210,7 @@ def verified(manifest: dict[str, Any]) -> list[tuple[str, str]]:
 
 # What is shown of a document, and of a run.
 FIRST_TOKENS, FIRST_CHARACTERS, FIRST_IDS, MOST_SHARDS = 400, 200, 24, 5
+FIRST_IN_JSON = 10_000  # tokens of a document
 
 
 @app.command()
@@ -250,16 +252,24 @@ def shards(
     """
     found = cbpe.open_shards(folder, verify=verify)
     tok = maker_of(found, tokenizer)
-    sequences = list(islice(found.sequences(None if split is None else split.value), first))
+    sequences = list(islice(found.sequences(None if split is None else split.value), min(first, sys.maxsize)))
     if as_json:
-        rows = [
-            {"tokens": ids.tolist(), "text": None if tok is None else tok.decode(ids.tolist())} for ids in sequences
-        ]
+        rows = [row_of(ids, tok) for ids in sequences]
         print_json({**found.manifest, **({"verified": True} if verify else {}), "first": rows})
     else:
         print_pairs(
-            [*pairs_of_shards(found), *(verified(found.manifest) if verify else []), *begun(found.kind, sequences, tok)]
+            [
+                *pairs_of_shards(found),
+                *(verified(found.manifest) if verify else []),
+                *begun(found.kind, sequences, tok, None if split is None or not first else split.value),
+            ]
         )
+
+
+def row_of(tokens: Any, tok: cbpe.Tokenizer | None) -> dict[str, Any]:
+    """The beginning of a document or a row, for programs."""
+    ids = tokens[:FIRST_IN_JSON].tolist()
+    return {"n_tokens": len(tokens), "tokens": ids, "text": None if tok is None else tok.decode(ids)}
 
 
 def maker_of(found: cbpe.Shards, reference: str | None) -> cbpe.Tokenizer | None:
@@ -295,7 +305,9 @@ def pairs_of_shards(found: cbpe.Shards) -> Iterator[tuple[str, str]]:
         yield "", f"and {number_of(len(manifest['shards']) - MOST_SHARDS, 'shard')} more: --json has all"
 
 
-def begun(kind: str, sequences: Sequence[Any], tok: cbpe.Tokenizer | None) -> Iterator[tuple[str, str]]:
+def begun(
+    kind: str, sequences: Sequence[Any], tok: cbpe.Tokenizer | None, split: str | None
+) -> Iterator[tuple[str, str]]:
     """The beginning of the first documents or rows, for people."""
     for number, tokens in enumerate(sequences, 1):
         if tok is None:
@@ -305,5 +317,7 @@ def begun(kind: str, sequences: Sequence[Any], tok: cbpe.Tokenizer | None) -> It
             text = beginning(readable_bytes(tok.decode_bytes(tokens[:FIRST_TOKENS].tolist())), FIRST_CHARACTERS)
             goes_on = len(tokens) > FIRST_TOKENS and len(text) <= FIRST_CHARACTERS
             yield f"{kind} {number}", f"{number_of(len(tokens), 'token')}: {text}{'...' if goes_on else ''}"
+    if not sequences and split is not None:
+        yield split, "there are no documents in this split"
     if sequences and tok is None:
         yield "texts", "name the tokenizer by -t to see them"

@@ -17,6 +17,8 @@ from rich.progress import Progress, ProgressColumn, Task, TimeElapsedColumn, Tim
 from rich.table import Column, Table
 from rich.text import Text
 
+from cbpe.common.checks import is_terminal
+
 if TYPE_CHECKING:
     from rich.console import RenderableType
 
@@ -41,8 +43,7 @@ class FittingBars(Progress):
         self.rows = rows
         self.cell = CellOutput() if Console(stderr=True).is_jupyter else None
         # FORCE_COLOR, which notebooks set, would have a file or a pipe taken for a terminal.
-        is_terminal = sys.stderr is not None and sys.stderr.isatty()
-        self.terminal = Console(stderr=True, force_jupyter=False, force_terminal=is_terminal)
+        self.terminal = Console(stderr=True, force_jupyter=False, force_terminal=is_terminal(sys.stderr))
         # The bar is on stderr alone; what the program prints on stdout meanwhile stays there.
         super().__init__(*rows[0], console=self.terminal, redirect_stdout=False, disable=self.cell is not None)
 

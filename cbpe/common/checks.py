@@ -126,3 +126,12 @@ def is_int(value: object) -> bool:
 def is_float(value: object) -> bool:
     """Whether a value is a number that float() takes; a bool or a text is not."""
     return hasattr(value, "__float__") and not isinstance(value, bool)
+
+
+def is_terminal(stream: object) -> bool:
+    """Whether a stream is a terminal: one that is closed or not there is none, nor is what a program has put in its
+    place."""
+    try:
+        return bool(stream.isatty())  # type: ignore[attr-defined]
+    except (AttributeError, ValueError):
+        return False

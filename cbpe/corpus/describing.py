@@ -89,24 +89,25 @@ def tell_of_plain_text(source: object, special_tokens: Iterable[str] = (), field
     tokens = {token: token.encode("utf-8", "replace") for token in special_tokens}
     if not tokens:
         return
-    most = MOST_SEARCHED // len(tokens)
-    texts = (start_of(text, most) for text in items[:LOOKED_INTO] if isinstance(text, (str, *BYTES)))
+    texts = [text for text in items[:LOOKED_INTO] if isinstance(text, (str, *BYTES))]
+    most = MOST_SEARCHED // len(tokens) // max(1, len(texts) + len(files))  # of each
     starts: list[tuple[str, str, Generator[bytes, None, None]]]
-    starts = [("a text", AS_TEXTS, (data for data in [text])) for text in texts]
+    starts = [("a text", AS_TEXTS, start_of(text, most)) for text in texts]
     starts += ((str(place), AS_LINES, chunks_of(place)) for place in files)
     for name, way, chunks in starts:
         with closing(chunks):  # left to the collector, it would swallow a Ctrl-C that comes as it is closed
-            held = first_found(chunks, tokens, most // len(starts))
+            held = first_found(chunks, tokens, most)
         if held is not None:
             warn_of_token(name, held, way)
 
 
-def start_of(text: str | bytes | bytearray | memoryview, most: int) -> bytes:
-    """The beginning of a text, in UTF-8."""
+def start_of(text: str | bytes | bytearray | memoryview, most: int) -> Generator[bytes, None, None]:
+    """The beginning of a text, in UTF-8, made when it is asked for."""
     if isinstance(text, str):
-        return str.__str__(text)[:most].encode("utf-8", "replace")
-    view = memoryview(text)
-    return (view.cast("B")[:most] if view.c_contiguous else memoryview(view.tobytes())[:most]).tobytes()
+        yield str.__str__(text)[:most].encode("utf-8", "replace")
+    else:
+        view = memoryview(text)
+        yield (view.cast("B")[:most] if view.c_contiguous else memoryview(view.tobytes())[:most]).tobytes()
 
 
 def warn_of_token(name: str, token: str, way: str) -> None:
@@ -133,7 +134,9 @@ class WatchedFile(io.RawIOBase):
     """Reads a file that is open, which stays open, and tells of the first special token in its first megabytes."""
 
     def __init__(self, file: BinaryIO, tokens: Mapping[str, bytes]) -> None:
-        self.name = getattr(file, "name", "an open file")
+        name = getattr(file, "name", None)
+        if isinstance(name, (str, bytes)):
+            self.name = name
         self._read = getattr(file, "read1", file.read)
         self._tokens = tokens
         self._left = MOST_SEARCHED // len(tokens)  # bytes to look through
@@ -143,14 +146,14 @@ class WatchedFile(io.RawIOBase):
         return True
 
     def read(self, size: int = -1) -> bytes:
-        data = bytes(self._read(size))
+        data = bytes(self._read(size) or b"")  # None, where a file that does not wait has nothing
         if self._left > 0:
             seen = self._end + data
             found = first_found([seen], self._tokens, self._left)
             self._left = 0 if found else self._left - len(data)
             self._end = seen[-max(map(len, self._tokens.values())) :]
             if found:
-                warn_of_token(name_of_open(self, ""), found, AS_LINES)
+                warn_of_token(name_of_open(self, "an open file"), found, AS_LINES)
         return data
 
 

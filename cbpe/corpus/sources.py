@@ -292,7 +292,7 @@ class Changes:
     def add(self, file: TextFile) -> None:
         """What was found in a file up to here."""
         counts = {"skipped": file.nulls.skipped, "replaced": file.repairs.total, "halves": file.repairs.halves}
-        for name, n in counts.items():
+        for name, n in without_halves(counts).items():
             if n:
                 of_files, path = self.found[name], os.fsdecode(file.path)
                 of_files[path] = of_files.get(path, 0) + n
@@ -306,17 +306,23 @@ class Changes:
         """For each of these counts the files that it is of, if it is of files alone."""
         return {
             name: listed(self.found[name], FILES_NAMED)
-            for name, n in counts.items()
+            for name, n in without_halves(counts).items()
             if n and sum(self.found[name].values()) == n
         }
+
+
+def without_halves(counts: Mapping[str, Any]) -> dict[str, Any]:
+    """The same counts, where those that are replaced are bytes alone: halves of surrogate pairs count as both."""
+    return {**counts, "replaced": max(0, counts.get("replaced", 0) - counts.get("halves", 0))}
 
 
 def places_in(records: Iterable[Mapping[str, Any]]) -> dict[str, str]:
     """For "skipped", "replaced" and "halves" the files that they are of, by the records of tasks, if each task with any
     reads one file."""
     places = {}
+    found = [(without_halves(record), {span["path"] for span in record["source"]}) for record in records]
     for name in ("skipped", "replaced", "halves"):
-        tasks = [{span["path"] for span in record["source"]} for record in records if record.get(name)]
+        tasks = [paths for counts, paths in found if counts.get(name)]
         if all(len(paths) == 1 for paths in tasks):
             places[name] = listed(dict.fromkeys(path for paths in tasks for path in paths), FILES_NAMED)
     return places
@@ -326,7 +332,7 @@ def tell_of_changes(counts: Mapping[str, Any], places: Mapping[str, str] | None 
     """A UserWarning for skipped texts, one for replaced bytes, and one for halves of surrogate pairs, which count as
     replaced too. places: for each of these, in which file or files."""
     places = places or {}
-    counts = {**counts, "replaced": counts.get("replaced", 0) - counts.get("halves", 0)}
+    counts = without_halves(counts)
     for name, in_words in (
         ("skipped", skipped_in_words),
         ("replaced", replaced_in_words),
@@ -366,7 +372,8 @@ def is_open_file(item: object) -> bool:
 
 def name_of_open(file: object, nameless: str) -> str:
     """What an open file is called in words for people; nameless: one without a name."""
-    name = str(getattr(file, "name", nameless))
+    name = getattr(file, "name", nameless)
+    name = os.fsdecode(name) if isinstance(name, (str, bytes)) else nameless  # or the number of a pipe
     return "standard input" if name == "<stdin>" else name
 
 

@@ -167,13 +167,15 @@ def readers_of(corpora: Mapping[str, Source], field: str | None, errors: str, mi
 
 @contextmanager
 def naming(corpus: str, reader: Reader) -> Iterator[None]:
-    """An error about a text of a corpus begins with the name of the corpus, unless it names one of its files."""
+    """An error about a text of a corpus begins with the name of the corpus, unless it names one of its files. What is
+    of a class of its own is left as it is: a program may catch it."""
     try:
         yield
     except (TypeError, ValueError) as error:
-        if any(path in str(error) for path in reader.paths):
+        kind = type(error)
+        if kind not in (TypeError, ValueError) or any(path in str(error) for path in reader.paths):
             raise
-        raise (TypeError if isinstance(error, TypeError) else ValueError)(f"corpus {shown(corpus)}: {error}") from error
+        raise kind(f"corpus {shown(corpus)}: {error}") from error
 
 
 def named(what: str, name: object, known: Mapping[str, object]) -> str:

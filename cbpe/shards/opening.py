@@ -4,16 +4,17 @@ from __future__ import annotations
 
 import json
 import os
+import re
 from collections.abc import Iterator, Mapping
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from cbpe.common.checks import checked_flag
+from cbpe.common.checks import checked_flag, refuse_no_path
 from cbpe.common.public import public
 from cbpe.common.wording import json_problem, of_another_library, shown
-from cbpe.shards.formats.mapped import AT_ONCE, DamagedError
+from cbpe.shards.formats.mapped import AT_ONCE, DamagedError, copied
 from cbpe.shards.formats.table import FORMATS
 from cbpe.shards.verifying import refuse_missing, unlike, verify_shards
 from cbpe.tasks.run import MANIFEST, STATE
@@ -25,6 +26,7 @@ if TYPE_CHECKING:
 
 __all__ = ["Shards", "open_shards"]
 
+VERSION = 1  # of the manifest
 SPLITS = ("train", "val")
 # What tells a manifest of shards from other files of this name.
 SHAPE = {
@@ -51,7 +53,10 @@ def open_shards(folder: str | os.PathLike[str], *, verify: bool = False) -> Shar
     'It was a bright cold day in April (0).<|endoftext|>'
     """
     verify = checked_flag("verify", verify)
-    shards = Shards(Path(folder))
+    refuse_no_path("folder", folder, "a folder")
+    if not os.fspath(folder):
+        raise ValueError("folder is ''; it must be the name of the folder of the shards")
+    shards = Shards(folder)
     if verify:
         shards.verify()
     return shards
@@ -68,9 +73,9 @@ class Shards:
     folder: Path
     manifest: dict[str, Any]
 
-    def __init__(self, folder: Path) -> None:
-        self.folder = folder
-        self.manifest = manifest_of(folder)
+    def __init__(self, folder: str | os.PathLike[str]) -> None:
+        self.folder = Path(folder)
+        self.manifest = manifest_of(self.folder)
 
     def __repr__(self) -> str:
         found, options = self.manifest, self.manifest["options"]
@@ -91,9 +96,10 @@ class Shards:
         """The token ids of each document, or of each row where documents are packed, in the order of the shards, as
         read-only arrays of one dimension, of the dtype that the manifest says. split: "train" or "val" alone.
 
-        Files are mapped into memory, and read as they are needed. The end-of-text token that a document got is in its
-        ids. The formats "bin" and "llmc" are streams, which do not say where documents end: they are cut at that token,
-        or not at all where documents got none; and a document that goes on in the next shard is two sequences.
+        Files are read as they are needed; whole shards are mapped into memory. The end-of-text token that a document
+        got is in its ids. The formats "bin" and "llmc" are streams, which do not say where documents end: they are cut
+        at that token, or not at all where documents got none; and a document that goes on in the next shard is two
+        sequences.
 
         Raises ValueError for a file that is damaged, by its name; OSError for one that cannot be read; ImportError
         where Parquet takes pyarrow, which is not there.
@@ -110,15 +116,24 @@ class Shards:
                 continue
             files = [self.folder / file["name"] for file in shard["files"]]
             n_tokens = 0
-            for tokens in made.documents(files, options["dtype"]):
-                n_tokens += len(tokens)
-                if made.stream:
-                    yield from parts_of(tokens, options, before=made.eot == "before")
-                else:
+            for whole in made.documents(files, options["dtype"]):
+                n_tokens += len(whole)
+                parts = parts_of(whole, options, before=made.eot == "before") if made.stream else iter([whole])
+                for tokens in parts:
+                    self._refuse_foreign(tokens, files[0])
                     yield tokens
             if n_tokens != shard["tokens"]:
                 said = f"it holds {n_tokens:,} tokens, and {MANIFEST} says {shard['tokens']:,}"
                 raise DamagedError(files[0], said)
+
+    def _refuse_foreign(self, tokens: Tokens, path: Path) -> None:
+        """DamagedError for an id that the tokenizer does not have."""
+        n_vocab = self.manifest["tokenizer"]["n_vocab"]
+        if len(tokens) and not 0 <= int(tokens.min()) <= int(tokens.max()) < n_vocab:
+            wrong = next(token for token in (int(tokens.max()), int(tokens.min())) if not 0 <= token < n_vocab)
+            raise DamagedError(
+                path, f"it holds the token id {wrong:,}, and those of its tokenizer are below {n_vocab:,}"
+            )
 
     def texts(self, tokenizer: Tokenizer, split: str | None = None, *, errors: str = "replace") -> Iterator[str]:
         """The text of each sequence, end-of-text tokens and padding as well: what the tokenizer decodes it to.
@@ -151,8 +166,8 @@ class Shards:
     def verify(self) -> None:
         """Read every file. ValueError where its SHA-256 is not the manifest's, where a file is missing or is none of
         them, or where the manifest does not add up."""
-        refuse_missing(self.folder, self.manifest)
-        verify_shards(self.folder, self.manifest)
+        refuse_missing(self.folder, self.manifest, remake=False)
+        verify_shards(self.folder, self.manifest, remake=False)
 
 
 def manifest_of(folder: Path) -> dict[str, Any]:
@@ -166,6 +181,8 @@ def manifest_of(folder: Path) -> dict[str, Any]:
         if (folder / STATE).is_dir():
             raise ValueError(f"the run in {folder} is not finished: resume it first")
         raise FileNotFoundError(f"{folder} holds no token shards: there is no {MANIFEST} in it")
+    if not path.is_file():  # but a pipe, say, which would be waited for
+        raise ValueError(f"{path} is no file")
     try:
         found = json.loads(path.read_bytes())
     except RecursionError:
@@ -174,10 +191,17 @@ def manifest_of(folder: Path) -> dict[str, Any]:
         raise ValueError(f"{path} is damaged: {json_problem(error)}") from error
     if not isinstance(found, dict) or unlike(found, SHAPE, "") is not None or found["options"]["format"] not in FORMATS:
         raise ValueError(f"{path} is no manifest of token shards, as cbpe.tokenize writes")
-    refuse_missing(folder, found)
+    if found.get("version") != VERSION:
+        raise ValueError(f"{path} is of version {shown(found.get('version'))}, and this cbpe reads {VERSION}")
+    refuse_missing(folder, found, remake=False)
     made = FORMATS[found["options"]["format"]]
     if found["options"]["dtype"] not in (made.small, made.large):
         raise ValueError(f"{path} is damaged: options.dtype is {shown(found['options']['dtype'])}")
+    for number, shard in enumerate(found["shards"]):
+        if not shard["files"]:
+            raise ValueError(f"{path} is damaged: shards[{number}] has no files")
+    if not re.fullmatch(r"[0-9a-f]{64}", found["tokenizer"]["sha256"]):
+        raise ValueError(f"{path} is damaged: tokenizer.sha256 is {shown(found['tokenizer']['sha256'])}")
     name = found["tokenizer"].get("name")
     if not isinstance(name, (str, type(None))):
         raise ValueError(f"{path} is damaged: tokenizer.name is {shown(name)}")
@@ -194,14 +218,14 @@ def parts_of(tokens: Tokens, options: Mapping[str, Any], *, before: bool) -> Ite
     row, eot = options.get("row_tokens"), options.get("eot")
     if row is not None:
         for start in range(0, len(tokens), row):
-            yield tokens[start : start + row]
+            yield copied(tokens[start : start + row])
         return
     start = 0
     for first in range(0, len(tokens), AT_ONCE) if eot is not None else ():
         for at in (np.flatnonzero(tokens[first : first + AT_ONCE] == eot) + first).tolist():
             end = at if before else at + 1
             if end > start:
-                yield tokens[start:end]
+                yield copied(tokens[start:end])
             start = end
     if start < len(tokens):
-        yield tokens[start:]
+        yield tokens if start == 0 else copied(tokens[start:])

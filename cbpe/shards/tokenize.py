@@ -17,6 +17,7 @@ from cbpe.shards.assembling import AssembleShard, shard_record
 from cbpe.shards.encoding import EncodeTask, arrow
 from cbpe.shards.kept_columns import kept_columns
 from cbpe.shards.longest import amend, refuse_long
+from cbpe.shards.opening import VERSION
 from cbpe.shards.options import Options, checked_options
 from cbpe.shards.order import order_of
 from cbpe.shards.parts import PARTS, PartStore
@@ -33,8 +34,6 @@ from cbpe.tokenizers.description import describe
 from cbpe.tokenizers.tokenizer import Tokenizer
 
 __all__ = ["tokenize"]
-
-VERSION = 1  # of the manifest
 
 
 @public

@@ -17,22 +17,25 @@ SHAPE = {
     **dict.fromkeys(("documents", "empty", "tokens", "bytes", "dropped_tokens"), int),
     "options": {"dtype": str},
     "tasks": [{"documents": int, "tokens": int}],
-    "shards": [{"padding": int, "files": [{"name": str, "bytes": int, "sha256": str}]}],
+    "shards": [{"padding": int, "tokens": int, "files": [{"name": str, "bytes": int, "sha256": str}]}],
 }
 
 
-def refuse_missing(folder: Path, manifest: Mapping[str, Any]) -> None:
+def refuse_missing(folder: Path, manifest: Mapping[str, Any], *, remake: bool = True) -> None:
     """ValueError where the manifest of a finished run is damaged, and where a file is missing, or has another size; it
-    names the file."""
+    names the file. remake: whether who reads it can make the shards again."""
     damage = unlike(manifest, SHAPE, "")
     if damage is not None:
-        raise ValueError(f"{folder / MANIFEST} is damaged: {damage}. Remove {folder} to make all shards again")
+        anew = f". Remove {folder} to make all shards again" if remake else ""
+        raise ValueError(f"{folder / MANIFEST} is damaged: {damage}{anew}")
     sizes = sizes_in(folder)
     files = [(file["name"], file["bytes"]) for shard in manifest["shards"] for file in shard["files"]]
     for name, size in files:
         problem = missing_in(folder, sizes, [{"name": name, "bytes": size}])
         if problem is not None:
-            raise ValueError(f"{problem}: put it back, or remove {folder} to make all shards again")
+            anew = f", or remove {folder} to make all shards again" if remake else ""
+            raise ValueError(f"{problem}: put it back{anew}")
+    refuse_other_sums(folder, manifest)
 
 
 def unlike(value: Any, shape: Any, place: str) -> str | None:
@@ -50,7 +53,19 @@ def unlike(value: Any, shape: Any, place: str) -> str | None:
     return next((problem for part in parts if (problem := unlike(*part)) is not None), None)
 
 
-def verify_shards(folder: Path, manifest: Mapping[str, Any]) -> None:
+def refuse_other_sums(folder: Path, manifest: Mapping[str, Any]) -> None:
+    """ValueError where the manifest does not add up."""
+    for name in ("documents", "tokens"):
+        total = sum(task[name] for task in manifest["tasks"])
+        if total != manifest[name]:
+            raise ValueError(f"{folder / MANIFEST}: {manifest[name]:,} {name}, and the tasks have {total:,}")
+    in_shards = sum(shard["tokens"] - shard["padding"] for shard in manifest["shards"])
+    if in_shards + manifest["dropped_tokens"] != manifest["tokens"]:
+        problem = f"{manifest['tokens']:,} tokens, {manifest['dropped_tokens']:,} of them left out"
+        raise ValueError(f"{folder / MANIFEST}: {problem}, and the shards have {in_shards:,}")
+
+
+def verify_shards(folder: Path, manifest: Mapping[str, Any], *, remake: bool = True) -> None:
     """ValueError where a file is not what the manifest says, or the manifest does not add up; it names the file. That
     all are there is known."""
     named = {MANIFEST}
@@ -59,14 +74,9 @@ def verify_shards(folder: Path, manifest: Mapping[str, Any]) -> None:
             named.add(file["name"])
             path = folder / file["name"]
             if sha256_of(path) != file["sha256"]:
-                raise ValueError(
-                    f"{path} is damaged: its SHA-256 is not that of the manifest. Put it back, or remove {folder} to "
-                    "make all shards again"
-                )
+                anew = f", or remove {folder} to make all shards again" if remake else ""
+                raise ValueError(f"{path} is damaged: its SHA-256 is not that of the manifest. Put it back{anew}")
     others = sorted(path.name for path in folder.iterdir() if path.name not in named)
     if others:
         raise ValueError(f"{folder / others[0]} is not in the manifest")
-    for name in ("documents", "tokens"):
-        total = sum(task[name] for task in manifest["tasks"])
-        if total != manifest[name]:
-            raise ValueError(f"{folder / MANIFEST}: {manifest[name]:,} {name}, and the tasks have {total:,}")
+    refuse_other_sums(folder, manifest)

@@ -53,7 +53,7 @@ class Picture:
         self._draw = draw
 
     def __repr__(self) -> str:
-        return f"<Picture: {len(self.svg):,} bytes of SVG, which a notebook shows>"
+        return f"<Picture: a notebook shows it; its svg has {len(self.svg):,} bytes>"
 
     def _repr_png_(self) -> tuple[bytes, dict[str, int]]:
         """With its size, at which a screen of twice as many pixels shows it sharp."""

@@ -8,6 +8,7 @@ import sys
 from collections.abc import Callable, Iterator, Sequence
 from unicodedata import category, east_asian_width
 
+from cbpe.common.checks import is_terminal
 from cbpe.views.html import cell_text, visible
 from cbpe.views.names import short_names
 
@@ -49,11 +50,7 @@ def text_table(headings: Sequence[str], rows: Sequence[Sequence[object]], names:
 
 def columns_to_print_on() -> int:
     """How wide the terminal of standard output is; where that is none, 80 columns."""
-    try:
-        is_terminal = sys.stdout.isatty()
-    except (AttributeError, ValueError):  # it is closed, or what a program has put in its place
-        is_terminal = False
-    return shutil.get_terminal_size().columns if is_terminal else WIDTH
+    return shutil.get_terminal_size().columns if is_terminal(sys.stdout) else WIDTH
 
 
 def are_sizes(values: Sequence[object]) -> bool:

@@ -414,6 +414,9 @@ def test_characters_without_a_token_are_told(tmp_path):
         )
         if command == "encode":
             assert done.stdout.split() == list(map(str, ids))
+    (tmp_path / "spelled.txt").write_text("a <unk> b")
+    done = run("encode", "-t", tmp_path / "letters.json", tmp_path / "spelled.txt", "--allowed-special", "<unk>")
+    assert "for characters without a token, or for '<unk>' in it, each" in done.stderr
 
 
 def test_tokens_in_json():

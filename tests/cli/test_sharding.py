@@ -240,7 +240,7 @@ def test_programs_get_the_manifest_and_the_first_documents(corpus, tmp_path):
     row = json.loads(run("shards", tmp_path / "out", "--json", "-n", "2", "--verify").stdout)
     tok = cbpe.get_encoding("gpt2")
     rows = shard_readers.megatron(tmp_path / "out" / "part-00000.idx")[:2]
-    assert row["first"] == [{"tokens": ids, "text": tok.decode(ids)} for ids in rows]
+    assert row["first"] == [{"n_tokens": 16, "tokens": ids, "text": tok.decode(ids)} for ids in rows]
     assert row["verified"] is True
     for name, value in json.loads((tmp_path / "out" / "manifest.json").read_text()).items():
         assert row[name] == value
@@ -271,6 +271,21 @@ def test_long_documents_and_many_shards_are_shown_in_part(tmp_path):
     assert r"tokens: 0 word\nword\nword" in shown
     assert shown.endswith("...\n")
     assert len(shown) < 350
+
+
+def test_a_split_without_documents_is_said_and_any_number_may_be_asked_for(corpus, tmp_path):
+    tokenize(corpus, tmp_path / "out")
+    lines = run("shards", tmp_path / "out", "--split", "val").stdout.splitlines()
+    assert lines[-1].split(maxsplit=1) == ["val", "there are no documents in this split"]
+    assert run("shards", tmp_path / "out", "-n", str(10**20)).stdout.count("\ndocument ") == 40
+
+
+def test_of_a_shard_without_documents_json_has_the_beginning(tmp_path):
+    (tmp_path / "in.txt").write_text("word " * 20_000)
+    run("tokenize", tmp_path / "in.txt", "-t", "gpt2", "-o", tmp_path / "o", "--format", "bin", "--no-append-eot")
+    (first,) = json.loads(run("shards", tmp_path / "o", "--json").stdout)["first"]
+    assert (first["n_tokens"], len(first["tokens"])) == (20_001, 10_000)
+    assert first["text"] == "word" + " word" * 9_999
 
 
 def test_a_folder_without_shards_is_refused(corpus, tmp_path):

@@ -263,3 +263,27 @@ def test_every_long_work_shows_its_bar_in_a_notebook(tmp_path):
     assert [len(cell.outputs) for cell in cells] == [1, 1, 1, 1]
     said = [[line.split()[0] for line in cell.outputs[0].data["text/plain"].splitlines()] for cell in cells]
     assert said == [["reading", "merging"], ["reading"], ["reading"], ["tokenizing"]]
+
+
+@pytest.mark.parametrize("forced", [False, True])
+def test_a_bar_is_drawn_once_at_the_end_into_what_is_no_terminal(monkeypatch, forced):
+    """What a program has put in the place of stderr may have no more than write and flush."""
+
+    class Tee:
+        def __init__(self):
+            self.written = ""
+
+        def write(self, text):
+            self.written += text
+            return len(text)
+
+        def flush(self):
+            pass
+
+    if forced:  # as notebooks do
+        monkeypatch.setenv("FORCE_COLOR", "1")
+    tee = Tee()
+    monkeypatch.setattr("sys.stderr", tee)
+    cbpe.train("low lower lowest " * 1000, 260, progress=True)
+    assert "merging" in tee.written
+    assert "\x1b" not in tee.written

@@ -66,6 +66,22 @@ def test_of_several_files_those_with_such_bytes_are_named(with_wrong_bytes, tmp_
         cbpe.count_words([*others, *sorted(tmp_path.glob("wrong-*"))], **how)
 
 
+def test_bytes_and_halves_in_other_files_are_each_told_of_their_own(tmp_path):
+    (tmp_path / "bytes.jsonl").write_bytes(as_lines(WRONG))
+    (tmp_path / "halves.jsonl").write_text('{"text": "\\ud83d"}\n')
+    sources = [tmp_path / "bytes.jsonl", tmp_path / "halves.jsonl"]
+    how = {"field": "text", "errors": "replace"}
+    for read in (
+        lambda: cbpe.count_words(sources, **how),
+        lambda: cbpe.count_corpus(sources, tmp_path / "a.words", task_bytes=1, **how),
+        lambda: cbpe.tokenize(sources, cbpe.get_encoding("gpt2"), tmp_path / "shards", task_bytes=1, **how),
+    ):
+        with pytest.warns(UserWarning, match=r"U\+FFFD") as heard:
+            read()
+        told = sorted(str(each.message) for each in heard if "FFFD" in str(each.message))
+        assert [each.rsplit(", in ", 1)[1] for each in told] == [str(sources[1]), str(sources[0])]
+
+
 @pytest.mark.parametrize("at_once", [1, 3, 1 << 20])
 def test_chunks_of_a_text_count_as_the_whole(at_once, monkeypatch, tmp_path):
     monkeypatch.setattr("cbpe.corpus.files.CHUNK_BYTES", at_once)

@@ -2,6 +2,7 @@
 publish."""
 
 import gzip
+import json
 import math
 import random
 import re
@@ -421,6 +422,28 @@ def test_an_error_about_a_corpus_begins_with_its_name(tokenizers, bad, error, me
         cbpe.compare({"trained": tok}, {"en": ["a", "b"], "de": bad})
     with pytest.raises(error, match=message):
         cbpe.sweep(tok, {"en": ["a", "b"], "de": bad}, [256])
+
+
+def test_errors_of_a_program_come_through_as_they_are(tokenizers):
+    class StopError(ValueError):
+        pass
+
+    def stop(*_):
+        raise StopError("enough")
+
+    def texts():
+        yield "a"
+        raise json.JSONDecodeError("no", "x", 0)
+
+    tok = tokenizers["trained"]
+    for compared in (
+        lambda texts, **how: cbpe.compare({"t": tok}, {"en": texts}, **how),
+        lambda texts, **how: cbpe.sweep(tok, {"en": texts}, [256], **how),
+    ):
+        with pytest.raises(StopError, match=r"^enough$"):
+            compared(["a b"], progress=stop)
+        with pytest.raises(json.JSONDecodeError):
+            compared(texts())
 
 
 def test_an_error_about_a_file_begins_with_the_file(tokenizers, tmp_path):

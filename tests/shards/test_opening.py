@@ -1,6 +1,8 @@
 """open_shards: what was written is read back, by every format; other folders, tokenizers and damage are refused."""
 
+import gzip
 import json
+import os
 import random
 import sys
 from itertools import chain
@@ -147,6 +149,10 @@ def test_another_tokenizer_is_refused(made, gpt2):
 
 
 def test_what_is_no_folder_of_shards_is_refused(made, corpus, tmp_path, gpt2):
+    with pytest.raises(ValueError, match="folder is ''; it must be the name of the folder"):
+        cbpe.open_shards("")
+    with pytest.raises(TypeError, match="folder must be the name of a folder, a str or a path, not int: 5"):
+        cbpe.open_shards(5)
     with pytest.raises(FileNotFoundError, match=r"there is no folder .*none"):
         cbpe.open_shards(tmp_path / "none")
     with pytest.raises(ValueError, match=r"in.jsonl is a file: give the folder of the shards"):
@@ -173,6 +179,7 @@ def test_what_is_no_folder_of_shards_is_refused(made, corpus, tmp_path, gpt2):
         (("options", "row_tokens"), 0),
         (("options", "eot"), "x"),
         (("tokens",), None),
+        (("tokenizer", "sha256"), "\x1b[31m"),
         (("shards", 0, "files"), 7),
     ],
 )
@@ -222,6 +229,101 @@ def test_a_changed_byte_is_found_by_verify(made):
         cbpe.open_shards(folder, verify=True)
     with pytest.raises(TypeError, match="verify must be True or False, not 'yes'"):
         cbpe.open_shards(folder, verify="yes")
+
+
+def test_a_manifest_that_does_not_add_up_is_refused(made):
+    folder, manifest = made("bin")
+    manifest["shards"][0]["tokens"] += 5
+    (folder / "manifest.json").write_text(json.dumps(manifest))
+    with pytest.raises(
+        ValueError, match=r"manifest.json: [\d,]+ tokens, 0 of them left out, and the shards have [\d,]+$"
+    ):
+        cbpe.open_shards(folder)
+    manifest["shards"] = []
+    (folder / "manifest.json").write_text(json.dumps(manifest))
+    with pytest.raises(ValueError, match=r"and the shards have 0$"):
+        cbpe.open_shards(folder, verify=True)
+
+
+def test_what_no_tokenizer_of_this_size_gives_is_damage(made, gpt2):
+    folder, manifest = made("bin")
+    path = folder / "train.bin"
+    tokens = np.fromfile(path, np.uint16)
+    tokens[3] = 60_000
+    tokens.tofile(path)
+    with pytest.raises(
+        ValueError, match=r"train.bin is damaged: it holds the token id 60,000, and those of its tokenizer"
+    ):
+        list(cbpe.open_shards(folder).texts(gpt2))
+    assert manifest["tokenizer"]["n_vocab"] == 50257
+
+
+@pytest.mark.parametrize("which", ["begins", "edges"])
+def test_damaged_places_of_megatrons_sequences_are_found(made, which):
+    folder, manifest = made("megatron", task_bytes=10**9)
+    path = folder / "part-00000.idx"
+    data = bytearray(path.read_bytes())
+    n = manifest["documents"]
+    data[34 + 4 * n + (8 if which == "begins" else 8 * n + 8)] ^= 1
+    path.write_bytes(data)
+    with pytest.raises(
+        ValueError, match=r"part-00000.idx is damaged: (a sequence does not begin|its documents are not)"
+    ):
+        list(cbpe.open_shards(folder))
+
+
+def test_many_shards_are_held_with_few_open_files(made, gpt2):
+    resource = pytest.importorskip("resource")
+    folder, manifest = made("bin", shard_tokens=4)
+    assert len(manifest["shards"]) > 200
+    limits = resource.getrlimit(resource.RLIMIT_NOFILE)
+    resource.setrlimit(resource.RLIMIT_NOFILE, (min(limits[0], 200), limits[1]))
+    try:
+        held = list(cbpe.open_shards(folder))
+    finally:
+        resource.setrlimit(resource.RLIMIT_NOFILE, limits)
+    assert sum(map(len, held)) == manifest["tokens"]
+
+
+@pytest.mark.parametrize(
+    ("values", "said"),
+    [([[2**40]], "list<.*: int64>"), ([[1.5]], "list<.*: double>"), ([["a"]], "list<.*: string>"), (["a"], "string")],
+)
+def test_a_column_of_another_type_is_damage(made, values, said):
+    import pyarrow as pa
+    import pyarrow.parquet as pq
+
+    folder, manifest = made("parquet", task_bytes=10**9)
+    path = folder / "part-00000.parquet"
+    pq.write_table(pa.table({"input_ids": pa.array(values)}), path)
+    manifest["shards"][0]["files"][0]["bytes"] = path.stat().st_size
+    (folder / "manifest.json").write_text(json.dumps(manifest))
+    with pytest.raises(
+        ValueError, match=rf"part-00000.parquet is damaged: its column input_ids is {said}, and no list of"
+    ):
+        list(cbpe.open_shards(folder))
+    pq.write_table(pa.table({"input_ids": pa.array([None, [1]], pa.list_(pa.int32()))}), path)
+    manifest["shards"][0]["files"][0]["bytes"] = path.stat().st_size
+    (folder / "manifest.json").write_text(json.dumps(manifest))
+    with pytest.raises(ValueError, match=r"part-00000.parquet is damaged: there are nulls in its column input_ids"):
+        list(cbpe.open_shards(folder))
+
+
+def test_a_packed_line_that_never_ends_takes_no_memory(made):
+    folder, manifest = made("dolma")
+    path = folder / "part-00000.csv.gz"
+    path.write_bytes(gzip.compress(b"0" * 50_000_000, 1))
+    manifest["shards"][0]["files"][1]["bytes"] = path.stat().st_size
+    (folder / "manifest.json").write_text(json.dumps(manifest))
+    with pytest.raises(ValueError, match=r"part-00000.csv.gz is damaged: a line has 1,048,576 characters or more"):
+        list(cbpe.open_shards(folder))
+
+
+@pytest.mark.skipif(not hasattr(os, "mkfifo"), reason="there are no named pipes here")
+def test_a_pipe_in_place_of_the_manifest_is_not_waited_for(tmp_path):
+    os.mkfifo(tmp_path / "manifest.json")
+    with pytest.raises(ValueError, match=r"manifest.json is no file"):
+        cbpe.open_shards(tmp_path)
 
 
 def test_the_extra_is_named_where_pyarrow_is_missing(made, monkeypatch):

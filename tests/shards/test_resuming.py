@@ -242,7 +242,7 @@ def test_another_token_at_the_end_of_documents_is_told_by_its_id(corpus, two_end
     [
         ({"shards": None}, "shards is None"),
         ({"shards": [{}]}, r"shards\[0\].padding is None"),
-        ({"shards": [{"padding": 0, "files": [{}]}]}, r"shards\[0\].files\[0\].name is None"),
+        ({"shards": [{"padding": 0, "tokens": 1, "files": [{}]}]}, r"shards\[0\].files\[0\].name is None"),
         ({"shards": [1]}, r"shards\[0\] is 1"),
         ({"documents": None}, "documents is None"),
         ({"tokens": []}, r"tokens is \[\]"),

@@ -9,7 +9,7 @@ from cbpe.analysis.left_out import may_leave_out
 from cbpe.cli.input.settings import settings
 from cbpe.cli.input.texts import input_name, reading_bar
 from cbpe.common.warning import warn
-from cbpe.common.wording import share_in_words
+from cbpe.common.wording import share_in_words, shown
 
 if TYPE_CHECKING:
     from cbpe import Tokenizer
@@ -28,8 +28,9 @@ class LeftOut:
     token. It is false where there is nothing to count: every character has tokens, and the split pattern leaves nothing
     out, or tokens are not the text's own bytes."""
 
-    def __init__(self, tok: Tokenizer, template: bool = False) -> None:
+    def __init__(self, tok: Tokenizer, template: bool = False, allowed: SpecialChoice = "none") -> None:
         self.tok = tok
+        self.allowed = allowed
         self.is_covering = may_leave_out(tok._splitter) and tok._covered_lengths() is not None
         self.unknown = tok._vocabulary.unknown  # an id, or None
         self.tokens = self.unknown_tokens = 0
@@ -44,7 +45,8 @@ class LeftOut:
         """The chunks of a text, as they are."""
         self.covered_bytes -= self.added
         for chunk in chunks:
-            self.text_bytes += len(chunk.encode("utf-8", "surrogatepass"))
+            if self.is_covering:
+                self.text_bytes += len(chunk.encode("utf-8", "surrogatepass"))
             yield chunk
 
     def tokens_of(self, id_lists: Iterable[list[int]]) -> Iterator[list[int]]:
@@ -61,14 +63,20 @@ class LeftOut:
         if self.unknown is not None:
             self.unknown_tokens += ids.count(self.unknown)
 
+    def spelled(self) -> str:
+        """Where a text may spell the unknown token, that it does, as part of a sentence."""
+        token = self.tok.id_to_token(self.unknown) if self.unknown is not None else None
+        allowed = self.allowed == "all" or (not isinstance(self.allowed, str) and token in self.allowed)
+        return f", or for {shown(token)} in it" if allowed else ""
+
     def tell(self, of: str) -> None:
         """A warning, if anything was left out, and another, if characters had no token. of: what a message calls the
         texts."""
         if self.unknown_tokens:
             stand = "stands" if self.unknown_tokens == 1 else "stand"
             warn(
-                f"{self.unknown_tokens:,} of the {self.tokens:,} tokens of {of} {stand} for characters without a "
-                "token, each for one or more of them, which no decoding gives back"
+                f"{self.unknown_tokens:,} of the {self.tokens:,} tokens of {of} {stand} for characters without a token"
+                f"{self.spelled()}, each for one or more of them, which no decoding gives back"
             )
         if self.is_covering and self.covered_bytes < self.text_bytes:
             share = share_in_words(self.text_bytes - self.covered_bytes, self.text_bytes)
@@ -104,7 +112,7 @@ def file_counts(
         return sum(map(len, left_out.tokens_of(id_lists)))
 
     def counted(file: str, reader: Reader) -> int:
-        left_out = LeftOut(tok, template)
+        left_out = LeftOut(tok, template, allowed)
         with reading_bar(file) as report:
             found = 0
             for chunks in reader.strings(report):

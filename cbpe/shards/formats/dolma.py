@@ -11,7 +11,7 @@ import io
 import zlib
 from collections.abc import Iterator, Sequence
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, TextIO
 
 from cbpe.shards.formats.mapped import DamagedError, cut_at, file_ending_in, mapped
 from cbpe.shards.formats.writing import Format, Shard
@@ -23,6 +23,7 @@ if TYPE_CHECKING:
 __all__ = ["DOLMA"]
 
 LEVEL = 6  # of compression
+LONGEST_LINE = 1 << 20  # characters
 
 
 class DolmaWriter:
@@ -57,11 +58,19 @@ def documents(files: Sequence[Path], dtype: str) -> Iterator[Tokens]:
     return cut_at(mapped(file_ending_in(files, ".npy"), dtype), ends_in(places), places)
 
 
+def lines_of(file: TextIO, places: Path) -> Iterator[str]:
+    """The lines, none of which may be so long that it is none of ours: a packed file may hold anything."""
+    while line := file.readline(LONGEST_LINE):
+        if len(line) == LONGEST_LINE:
+            raise DamagedError(places, f"a line has {LONGEST_LINE:,} characters or more")
+        yield line
+
+
 def ends_in(places: Path) -> Iterator[int]:
     """The second number of each line."""
     try:
         with gzip.open(places, "rt", encoding="utf-8", errors="surrogateescape", newline="") as lines:
-            for row in csv.reader(lines):
+            for row in csv.reader(lines_of(lines, places)):
                 yield int(row[1])
     except (EOFError, IndexError, ValueError, csv.Error, gzip.BadGzipFile, zlib.error) as error:
         if isinstance(error, DamagedError):

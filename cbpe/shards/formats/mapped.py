@@ -13,7 +13,7 @@ if TYPE_CHECKING:
 
     from cbpe.shards.formats.writing import Tokens
 
-__all__ = ["DamagedError", "cut_at", "ends_of", "file_ending_in", "mapped"]
+__all__ = ["DamagedError", "copied", "cut_at", "ends_of", "file_ending_in", "mapped"]
 
 AT_ONCE = 1 << 20  # tokens that are looked through, or ends of documents
 
@@ -47,6 +47,13 @@ def mapped(path: Path, dtype: str, offset: int = 0) -> Tokens:
     return np.memmap(path, kind, "r", offset).view(np.ndarray)
 
 
+def copied(tokens: Tokens) -> Tokens:
+    """The same, in memory of its own: what is mapped holds its file open as long as it is there."""
+    made = tokens.copy()
+    made.flags.writeable = False
+    return made
+
+
 def cut_at(tokens: Tokens, ends: Iterable[int], path: Path) -> Iterator[Tokens]:
     """The documents that end there, in tokens from the first one. path: the file that says so, for an error."""
     start = 0
@@ -55,7 +62,7 @@ def cut_at(tokens: Tokens, ends: Iterable[int], path: Path) -> Iterator[Tokens]:
             raise DamagedError(
                 path, f"a document ends at token {end:,}, where {start:,} to {len(tokens):,} is possible"
             )
-        yield tokens[start:end]
+        yield copied(tokens[start:end])
         start = end
     if start < len(tokens):
         raise DamagedError(path, f"its documents have {start:,} tokens, and {len(tokens):,} are there")

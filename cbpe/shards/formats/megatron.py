@@ -83,6 +83,21 @@ class MegatronWriter:
             yield np.frombuffer(data, "<i4")
 
 
+def refuse_other_places(index: Path, lengths: Any, token_bytes: int) -> None:
+    """DamagedError where sequences do not begin where those before them end, or are not one for each document."""
+    numbers = np.memmap(index, "<i8", "r", HEAD + 4 * len(lengths), (2 * len(lengths) + 1,))
+    starts, edges = numbers[: len(lengths)], numbers[len(lengths) :]
+    end = 0
+    for first in range(0, len(edges), AT_ONCE):
+        some = lengths[first : first + AT_ONCE].astype(np.int64) * token_bytes
+        ends = end + np.cumsum(some)
+        if (starts[first : first + AT_ONCE] != ends - some).any():
+            raise DamagedError(index, "a sequence does not begin where the one before it ends")
+        if (edges[first : first + AT_ONCE] != np.arange(first, min(first + AT_ONCE, len(edges)))).any():
+            raise DamagedError(index, "its documents are not one sequence each")
+        end = int(ends[-1]) if len(ends) else end
+
+
 def documents(files: Sequence[Path], dtype: str) -> Iterator[Tokens]:
     index = file_ending_in(files, ".idx")
     with open(index, "rb") as file:
@@ -98,6 +113,7 @@ def documents(files: Sequence[Path], dtype: str) -> Iterator[Tokens]:
     if index.stat().st_size != HEAD + n * 12 + n_edges * 8:
         raise DamagedError(index, f"it has {index.stat().st_size:,} bytes, which are not those of {n:,} sequences")
     lengths = np.memmap(index, "<i4", "r", HEAD, (n,)) if n else np.zeros(0, "<i4")
+    refuse_other_places(index, lengths, np.dtype(dtype).itemsize)
     return cut_at(mapped(file_ending_in(files, ".bin"), dtype), ends_of(lengths, index), index)
 
 

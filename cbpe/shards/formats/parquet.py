@@ -78,9 +78,18 @@ def documents(files: Sequence[Path], dtype: str) -> Iterator[Tokens]:
     path = file_ending_in(files, ".parquet")
     try:
         with pq.ParquetFile(path) as file:
+            names = file.schema_arrow.names
+            found = file.schema_arrow.field(COLUMN).type if names.count(COLUMN) == 1 else None
+            if found != pa.list_(pa.int32()):
+                raise DamagedError(path, f"its column {COLUMN} is {found or 'missing'}, and no list of {dtype}")
             for batch in file.iter_batches(ROWS, columns=[COLUMN]):
-                for ids in batch.column(0):
-                    yield ids.values.to_numpy().astype(dtype, copy=False)
+                column = batch.column(0)
+                if column.null_count or column.flatten().null_count:
+                    raise DamagedError(path, f"there are nulls in its column {COLUMN}")
+                for ids in column:
+                    yield ids.values.to_numpy()
+    except DamagedError:
+        raise
     except (pa.ArrowException, AttributeError, IndexError, OSError, ValueError) as error:
         if isinstance(error, OSError) and error.errno is not None:  # of the file, not of what is in it
             raise
