@@ -13,7 +13,7 @@ from cbpe._core.vocabulary.vocabulary import Vocabulary
 from cbpe.analysis.texts import told_of_measures
 from cbpe.common.public import public_of
 from cbpe.common.warning import warn
-from cbpe.common.wording import listed, number_of
+from cbpe.common.wording import number_of
 from cbpe.corpus.sources import Reader
 from cbpe.text.added_tokens import AnyOf
 from cbpe.tokenizers.description import Model, describe
@@ -102,7 +102,7 @@ class Diff:
 
     def _repr_html_(self) -> str:
         """What a notebook shows: how many tokens differ, the first of them, and what else differs."""
-        from cbpe.views.html import block, pairs, table
+        from cbpe.views.html import Apart, LeftToRight, block, in_commas, pairs, table
         from cbpe.views.settings import differing
 
         special = {**self.special_only_a, **self.special_only_b, **self.special_moved}
@@ -113,7 +113,11 @@ class Diff:
             ("only in a", len(self.only_a)),
             ("only in b", len(self.only_b)),
             ("under other ids", len(self.moved)),
-            *([("special tokens that differ", listed(special, SHOWN))] if special else []),
+            *(
+                [("special tokens that differ", Apart(in_commas([[token] for token in special], SHOWN)))]
+                if special
+                else []
+            ),
             *(
                 (f"{name} of {side}", value)
                 for name, ours, theirs in differing(self.settings)
@@ -124,9 +128,10 @@ class Diff:
             about.append(("merges", continuation(self, str(self.a), str(self.b))))
         elif self.first_merge is not None:
             rank, here, there = self.first_merge
-            about.append(("first other merge", f"rank {rank:,}: {merge_shown(here)} in a, {merge_shown(there)} in b"))
+            told = (f"rank {rank:,}: ", *merge_parts(here), " in a, ", *merge_parts(there), " in b")
+            about.append(("first other merge", Apart(told)))
         first = [
-            (which, str(token_id), token_shown(token))
+            (which, str(token_id), LeftToRight(token_shown(token)))
             for which, side in (("a", self.only_a), ("b", self.only_b))
             for token_id, token in side[:SHOWN]
         ]
@@ -166,8 +171,11 @@ def continuation(found: Diff, a: str, b: str) -> str:
     return f"{longer} has all merges of {shorter} and {abs(more):,} more"
 
 
-def merge_shown(pair: tuple[bytes, bytes] | None) -> str:
-    return "none" if pair is None else " + ".join(map(token_shown, pair))
+def merge_parts(pair: tuple[bytes, bytes] | None) -> list[str]:
+    """What a notebook shows of a merge, in parts that each run in a direction of their own."""
+    from cbpe.views.html import LeftToRight
+
+    return ["none"] if pair is None else [LeftToRight(token_shown(pair[0])), " + ", LeftToRight(token_shown(pair[1]))]
 
 
 def token_shown(token: bytes) -> str:

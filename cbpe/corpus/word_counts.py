@@ -160,7 +160,7 @@ class WordCounts:
 
     def _repr_html_(self) -> str:
         """What a notebook shows: the sums, and the most frequent words."""
-        from cbpe.views.html import block, pairs, table
+        from cbpe.views.html import LeftToRight, block, pairs, table
         from cbpe.views.readable import readable_bytes
 
         about = (
@@ -171,7 +171,7 @@ class WordCounts:
             ("split pattern", "none" if self.pattern is None else self.pattern),
         )
         shown = ((readable_bytes(piece), n) for piece, n in self.most_common(WORDS_SHOWN))
-        rows = [(word if word.strip() == word else f'"{word}"', n) for word, n in shown]
+        rows = [(LeftToRight(word if word.strip() == word else f'"{word}"'), n) for word, n in shown]
         return block(pairs("Word counts", about), table(("word", "occurrences"), rows, caption="Most frequent"))
 
     def __eq__(self, other: object) -> bool:

@@ -11,7 +11,7 @@ from cbpe.common.wording import share_in_percent
 from cbpe.measures.charts import draw_comparison, draw_sweep, is_number, names_in
 from cbpe.measures.definitions import BY_KEY, INTERMEDIATE, LITTLE, MEASURES
 from cbpe.measures.rows import shown_value, told_of_row
-from cbpe.views.html import escaped, page, section, table
+from cbpe.views.html import LeftToRight, escaped, page, section, table
 from cbpe.views.readable import readable_bytes
 
 if TYPE_CHECKING:
@@ -130,5 +130,5 @@ def definitions(keys: Container[str] | None = None, more: Iterable[tuple[str, st
     return table(("measure", "definition", "source"), [*rows, *more])
 
 
-def quoted(token: bytes) -> str:
-    return f'"{readable_bytes(token)}"'
+def quoted(token: bytes) -> LeftToRight:
+    return LeftToRight(f'"{readable_bytes(token)}"')

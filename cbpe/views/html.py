@@ -116,9 +116,40 @@ def pairs(caption: str, items: Iterable[tuple[str, object]]) -> str:
     return f"<table><caption>{escaped(caption)}</caption><tbody>{rows}</tbody></table>"
 
 
+class Apart(tuple[str, ...]):
+    """Parts of a text, each of which runs in the direction of its own letters; together they run from left to right.
+    In one text, two parts in Hebrew with a comma between them would change places."""
+
+    def __str__(self) -> str:
+        return "".join(self)
+
+
+def in_commas(items: Iterable[Iterable[str]], most: int | None = None) -> list[str]:
+    """The parts of the first items, with a comma between two items, and how many more there are.
+
+    >>> in_commas([["a", "=", "1"], ["b"], ["c"]], most=2)
+    ['a', '=', '1', ', ', 'b', ' and 1 more']
+    """
+    found = list(items)
+    shown = found if most is None else found[:most]
+    parts = [part for i, item in enumerate(shown) for part in ([", "] if i else []) + list(item)]
+    return parts + ([f" and {len(found) - len(shown):,} more"] if len(shown) < len(found) else [])
+
+
+class LeftToRight(str):
+    """A text that runs from left to right whatever its first letter, as escapes stand in it."""
+
+
 def cell(value: object, kind: str = "", is_head: bool = False) -> str:
-    shown = f"<bdi>{escaped(cell_text(value))}</bdi>"
+    parts = "".join(map(isolated, value)) if isinstance(value, Apart) else ""
+    shown = f'<bdi dir="ltr">{parts}</bdi>' if parts else isolated(value)
     return f'<th scope="row"{kind}>{shown}</th>' if is_head else f"<td{kind}>{shown}</td>"
+
+
+def isolated(value: object) -> str:
+    """A value that runs in the direction of its first letter, or from left to right, and takes nothing with it."""
+    direction = ' dir="ltr"' if isinstance(value, LeftToRight) else ""
+    return f"<bdi{direction}>{escaped(cell_text(value))}</bdi>"
 
 
 def are_numbers(cells: Sequence[object]) -> bool:

@@ -102,8 +102,9 @@ class Version:
 
     def _repr_html_(self) -> str:
         """What a notebook shows: what it is called and measured, and what it holds."""
-        from cbpe.views.html import block, pairs, table
+        from cbpe.views.html import Apart, block, in_commas, pairs, table
 
+        tags = [[key, "=", value] if value else [key] for key, value in self.tags.items()]
         about: list[tuple[str, object]] = [
             ("class", self.kind if self.encoding_name is None else f"{self.kind} {self.encoding_name!r}"),
             ("tokens", self.vocab_size),
@@ -113,13 +114,13 @@ class Version:
             ("pattern", self.pattern),
             ("Unicode", self.unicode_version),
             ("saved", self.time.isoformat(" ", "seconds")),
-            ("aliases", ", ".join(self.aliases)),
-            ("tags", ", ".join(f"{key}={value}" if value else key for key, value in self.tags.items())),
+            ("aliases", Apart(in_commas([alias] for alias in self.aliases))),
+            ("tags", Apart(in_commas(tags))),
             ("notes", self.notes),
             ("parent", self.parent),
             ("sha256", self.digest),
         ]
-        known = [(name, value) for name, value in about if value is not None and value != ""]
+        known = [(name, value) for name, value in about if value is not None and value not in ("", ())]
         measured = ((key, int(value) if value.is_integer() else value) for key, value in self.metrics.items())
         metrics = table(("metric", "value"), measured) if self.metrics else ""
         return block(pairs(self.reference, known), metrics)

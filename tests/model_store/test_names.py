@@ -57,7 +57,7 @@ SHARED = {
     "cbpe.tokenizers.loading": {"lacks_pattern", "load", "tell_of_files_beside"},
     "cbpe.tokenizers.tokenizer": {"Tokenizer"},
     "cbpe.training.record": {"TrainingRecord"},
-    "cbpe.views.html": {"block", "pairs", "table"},
+    "cbpe.views.html": {"Apart", "LeftToRight", "block", "in_commas", "pairs", "table"},
     "cbpe.views.readable": {"readable_bytes"},
     "cbpe.views.settings": {"differing"},
 }

@@ -351,7 +351,7 @@ def test_word_counts_show_their_sums_and_the_most_frequent_words():
     counts = cbpe.count_words("low low lower " * 1000 + " ".join(f"word{i}" for i in range(30)))
     shown = counts._repr_html_()
     assert f"occurrences</th><td><bdi>{counts.total:,}<" in shown
-    assert '<bdi>&quot; low&quot;</bdi></th><td class="n"><bdi>1,999<' in shown
+    assert '<bdi dir="ltr">&quot; low&quot;</bdi></th><td class="n"><bdi>1,999<' in shown
     assert shown.count("<tr>") == 4 + 1 + 10
     assert "dropped" not in shown
     assert "dropped occurrences" in cbpe.count_words("a b b c c c", max_words=1)._repr_html_()

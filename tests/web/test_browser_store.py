@@ -103,6 +103,24 @@ def test_long_labels_of_one_beginning_are_told_apart_and_their_numbers_are_whole
     assert log.rstrip().endswith("characters_per_token:held.txt=0.25, characters_per_token:home.txt=1.25")  # all of it
 
 
+@pytest.mark.parametrize("width", [390, 1000])
+def test_a_parent_that_is_gone_makes_no_page_wider_than_its_window(page, tmp_path, width):
+    with ModelStore(tmp_path / "models.db") as models:
+        first = cbpe.train(TEXT, 262)
+        models.save(first, "book")
+        models.save(cbpe.train(TEXT, 268, initial=first), "book", parent="book@1")
+        models.delete("book@1", force=True)
+    with serve(tmp_path, "models.db") as server:
+        try:
+            page.set_viewport_size({"width": width, "height": 900})
+            page.goto(f"{json.loads(server.stdout.readline())['url']}store#v=book@2")
+            shows(page, "document.querySelectorAll('.graph li').length === 1")
+            assert "sha256:" in page.locator(".graph .unseen").inner_text()
+            assert page.evaluate("document.documentElement.scrollWidth") == width
+        finally:
+            server.terminate()
+
+
 def test_a_version_shows_its_training_lineage_aliases_and_changes(page, url):
     page.goto(url)
     page.locator("#found").get_by_role("link", name="book@2").first.click()
