@@ -6,6 +6,7 @@ import io
 import os
 import re
 import struct
+import warnings
 from collections.abc import Callable, Sequence
 from typing import Any
 
@@ -38,12 +39,14 @@ BEGINNINGS = {
 ENOUGH_TO_TELL = 4096  # bytes of a file; comments may stand before what tells
 
 
+BOXES = "they are boxes"  # in the warning of characters that no font here has
 SHARPER = 2  # how many pixels of a PNG stand where a screen had one
 
 
 class Picture:
     """A picture that a notebook shows, as PNG: what turns a notebook into LaTeX or PDF takes SVG with Inkscape alone,
-    and a notebook that is not trusted shows none.
+    and a notebook that is not trusted shows none. Where no font here has some letters, it is SVG too, for which a
+    browser has them.
 
     svg: the same as SVG, the bytes of a file. draw: makes the picture of a kind, ".svg" or ".png".
     """
@@ -55,11 +58,18 @@ class Picture:
     def __repr__(self) -> str:
         return f"<Picture: a notebook shows it; its svg has {len(self.svg):,} bytes>"
 
-    def _repr_png_(self) -> tuple[bytes, dict[str, int]]:
-        """With its size, at which a screen of twice as many pixels shows it sharp."""
-        png = self._draw(".png")
+    def _repr_mimebundle_(self, **_: object) -> tuple[dict[str, Any], dict[str, Any]]:
+        """The kinds of picture, and the size of the PNG, at which a screen of twice as many pixels shows it sharp."""
+        with warnings.catch_warnings(record=True) as heard:
+            warnings.simplefilter("always")
+            png = self._draw(".png")
         width, height = struct.unpack(">II", png[16:24])
-        return png, {"width": width // SHARPER, "height": height // SHARPER}
+        shown: dict[str, Any] = {"image/png": png}
+        if any(BOXES in str(each.message) for each in heard):
+            # No wider than the page, which else cuts it.
+            whole = self.svg.decode().replace("<svg ", '<svg style="max-width: 100%; height: auto" ', 1)
+            shown["image/svg+xml"] = whole
+        return shown, {"image/png": {"width": width // SHARPER, "height": height // SHARPER}}
 
 
 def is_picture(path: str | os.PathLike[str]) -> bool:

@@ -327,8 +327,17 @@ def test_without_a_path_the_charts_are_a_picture_for_a_notebook(comparison, tmp_
     shown = comparison.plot()
     assert shown.svg == (tmp_path / "charts.svg").read_bytes()
     comparison.plot(tmp_path / "charts.png")
-    assert shown._repr_png_()[0] == (tmp_path / "charts.png").read_bytes()
+    pictures, _ = shown._repr_mimebundle_()
+    assert pictures == {"image/png": (tmp_path / "charts.png").read_bytes()}
     assert repr(shown).startswith("<Picture: ")
+
+
+def test_letters_that_matplotlibs_font_lacks_are_left_to_the_browser():
+    pytest.importorskip("matplotlib", reason="matplotlib is not installed")
+    tok = cbpe.BasicTokenizer()
+    pictures, _ = cbpe.compare({"bytes": tok, "two": tok}, {"中文": "a b"}).plot()._repr_mimebundle_()
+    assert set(pictures) == {"image/png", "image/svg+xml"}
+    assert "中文" in pictures["image/svg+xml"]
 
 
 def test_pickled_it_is_the_same(comparison):

@@ -113,10 +113,11 @@ def test_without_a_path_the_curve_is_a_picture_for_a_notebook(tmp_path):
     shown = record.plot()
     assert shown.svg == (tmp_path / "curve.svg").read_bytes()
     assert "bytes of text per token" in shown.svg.decode()
-    png, size = shown._repr_png_()  # and no SVG, which takes Inkscape on its way to LaTeX
-    assert png.startswith(b"\x89PNG\r\n")
-    assert 300 < size["width"] < 1200
-    assert not hasattr(shown, "_repr_svg_")
+    pictures, sizes = shown._repr_mimebundle_()
+    assert list(pictures) == ["image/png"]  # and no SVG, which takes Inkscape on its way to LaTeX
+    assert pictures["image/png"].startswith(b"\x89PNG\r\n")
+    assert 300 < sizes["image/png"]["width"] < 1200
+    assert not any(hasattr(shown, name) for name in ("_repr_svg_", "_repr_png_"))
     assert repr(shown).startswith("<Picture: ")
 
 
