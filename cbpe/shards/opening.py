@@ -13,7 +13,7 @@ import numpy as np
 
 from cbpe.common.checks import checked_flag, refuse_no_path
 from cbpe.common.public import public
-from cbpe.common.wording import json_problem, of_another_library, shown
+from cbpe.common.wording import json_problem, number_of, of_another_library, shown
 from cbpe.shards.formats.mapped import AT_ONCE, DamagedError, copied
 from cbpe.shards.formats.table import FORMATS
 from cbpe.shards.verifying import refuse_missing, unlike, verify_shards
@@ -79,7 +79,9 @@ class Shards:
 
     def __repr__(self) -> str:
         found, options = self.manifest, self.manifest["options"]
-        sizes = f"{found['documents']:,} documents, {found['tokens']:,} tokens as {options['dtype']}"
+        sizes = (
+            f"{number_of(found['documents'], 'document')}, {number_of(found['tokens'], 'token')} as {options['dtype']}"
+        )
         return f"<Shards {self.folder}: {options['format']}, {sizes}>"
 
     @property

@@ -15,6 +15,7 @@ __all__ = ["ShownText"]
 
 MOST_TOKENS = 5000  # that are drawn; a page with more is slow
 MOST_IN_LINE = 20  # that are printed
+WORD_END = "</w>"  # as some vocabularies mark the tokens that end a word
 COLOURS = 5  # of neighbours, in turn
 STYLE = (
     ".cbpe .t{border-radius:.2em;padding:.05em .1em;margin:0 1px;display:inline-block;white-space:pre-wrap;"
@@ -132,6 +133,8 @@ class ShownText:
         is_written_out = visible(group.text).count("\\") > group.text.count("\\")
         is_turned = direction == "rtl" and direction_of(group.text) is None and not is_written_out
         turned = ' dir="rtl"' if is_turned else ""
+        if group.text.endswith(WORD_END):  # or the mark would stand before a word that runs from right to left
+            turned = ' dir="ltr"'
         shown = f"<bdi{turned}>{text}</bdi><sub>{ids}</sub>"
         return f'<span class="t t{i % COLOURS}{kind}" title="{said}">{shown}</span>'
 

@@ -469,6 +469,18 @@ def test_color_colours_what_goes_into_a_pipe(environment):
     assert max(map(len, plain)) <= int(environment.get("COLUMNS", 80))
 
 
+def test_an_interrupt_ends_the_colours_of_a_terminal(capfdbinary):
+    from cbpe.cli.output.gloss import print_gloss
+
+    def interrupted():
+        yield 31373, b"hello"
+        raise KeyboardInterrupt
+
+    with pytest.raises(KeyboardInterrupt):
+        print_gloss([interrupted()], coloured=True)
+    assert capfdbinary.readouterr().out.endswith(b"\x1b[0m\n")
+
+
 def test_json_has_no_colours():
     told = error_of("tokens", "-t", "gpt2", "--json", "--color", stdin=b"a", exit_code=2)
     assert "for --color: JSON has no colours: leave it out, or --json" in told

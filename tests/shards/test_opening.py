@@ -132,6 +132,12 @@ def test_it_says_what_it_is(made):
     assert repr(cbpe.open_shards(folder)) == f"<Shards {folder}: megatron, {sizes}>"
 
 
+def test_one_document_is_no_several(gpt2, tmp_path):
+    (tmp_path / "a.txt").write_text("hello")
+    cbpe.tokenize(tmp_path / "a.txt", gpt2, tmp_path / "out")
+    assert repr(cbpe.open_shards(tmp_path / "out")).endswith("megatron, 1 document, 1 token as uint16>")
+
+
 def test_another_tokenizer_is_refused(made, gpt2):
     folder, _ = made("megatron")
     shards = cbpe.open_shards(folder)

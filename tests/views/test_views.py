@@ -1,5 +1,6 @@
 """What notebooks show: whole, escaped, with nothing that runs or is fetched."""
 
+import json
 import re
 import warnings
 from html import unescape
@@ -158,6 +159,23 @@ def test_a_line_runs_in_the_direction_of_its_letters():
     whole = "".join(re.findall(r"<bdi[^>]*>([^<]*)</bdi>", html))
     assert whole == text.replace(" ", "\u00b7").replace("\n", "\u21b5")  # in its own order
     assert re.findall(r"<bdi([^>]*)>\(<", html) == ["", ' dir="rtl"']  # a bracket opens as its line or its run does
+
+
+def test_the_mark_of_the_end_of_a_word_stands_behind_a_word_from_the_right(tmp_path):
+    letters = ["<unk>", "\u05d0", "\u05d1", "\u05d0</w>", "\u05d1</w>"]
+    content = {
+        "added_tokens": [], "normalizer": None, "pre_tokenizer": {"type": "WhitespaceSplit"},
+        "decoder": {"type": "BPEDecoder", "suffix": "</w>"}, "post_processor": None,
+        "model": {
+            "type": "BPE", "vocab": {text: i for i, text in enumerate(letters)}, "merges": [], "unk_token": "<unk>",
+            "end_of_word_suffix": "</w>",
+        },
+    }  # fmt: skip
+    (tmp_path / "tokenizer.json").write_text(json.dumps(content))
+    tok = cbpe.load(tmp_path / "tokenizer.json")
+    html = tok.show("\u05d1\u05d0")._repr_html_()
+    assert '<bdi dir="ltr">\u05d0&lt;/w&gt;</bdi>' in html
+    assert "<bdi>\u05d1</bdi>" in html
 
 
 def test_what_is_written_out_reads_from_the_left_in_a_line_from_the_right():

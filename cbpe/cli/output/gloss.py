@@ -3,9 +3,10 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Iterator
+from contextlib import suppress
 from typing import TYPE_CHECKING, TypeAlias
 
-from cbpe.cli.output.printing import console, print_lines
+from cbpe.cli.output.printing import console, print_lines, write_bytes
 from cbpe.views.readable import readable_bytes
 
 if TYPE_CHECKING:
@@ -34,12 +35,18 @@ def print_parts(parts: Iterable[Part], coloured: bool = False) -> None:
         print_lines(lines_of(parts))
         return
     gloss = Gloss(target)
-    for border, tokens in parts:
-        if border is not None:
-            target.print(border)
-        for token_id, token in tokens:
-            gloss.add(token_id, token)
-        gloss.end_row()
+    try:
+        for border, tokens in parts:
+            if border is not None:
+                target.print(border)
+            for token_id, token in tokens:
+                gloss.add(token_id, token)
+            gloss.end_row()
+    except KeyboardInterrupt:
+        # A terminal drops what it was sent last, also what ends a colour.
+        with suppress(OSError):
+            write_bytes(b"\x1b[0m\n")
+        raise
 
 
 def lines_of(parts: Iterable[Part]) -> Iterator[str]:
