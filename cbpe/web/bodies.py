@@ -76,7 +76,7 @@ def check_keys(keys: Iterable[str], known: Iterable[str]) -> None:
     seen = set()
     for key in keys:
         if key not in known:
-            raise Refused(400, f"{shown(key)} is no key of this path: {' '.join(known) or 'it takes none'}")
+            raise Refused(400, f"{shown(key)} is no key of this path, which takes {', '.join(known) or 'none'}")
         if key in seen:
             raise Refused(400, f"{key!r} comes twice")
         seen.add(key)
