@@ -44,6 +44,7 @@ vocabularies = (
     | st.fixed_dictionaries({"ranks": as_text})
     | st.fixed_dictionaries({"named": st.sampled_from(["gpt2", "cl100k_base", "o200k_base"])})
 )
+MOST_TRIED = 200  # characters, in which every prefix is tried whatever the pattern
 cases = st.fixed_dictionaries(
     {
         "vocabulary": vocabularies,
@@ -69,6 +70,11 @@ def check_longest(case):
     options = {"allowed_special": "all" if case["special"] else "none", "disallowed_special": ()}
     found = tok.truncate(text, case["max_tokens"], **options)
     text = text.encode("utf-16", "surrogatepass").decode("utf-16", "replace")  # as it is encoded
+    if len(text) > MOST_TRIED and getattr(tok._splitter, "looks_ahead", False):
+        # The `regex` module may split every prefix in another way, and not all are tried, as the docstring says.
+        assert text.startswith(found)
+        assert tok.count(found, **options) <= case["max_tokens"]
+        return
     prefixes = (text[:end] for end in range(len(text), -1, -1))
     expected = next(prefix for prefix in prefixes if tok.count(prefix, **options) <= case["max_tokens"])
     assert found == expected
