@@ -13,7 +13,7 @@ from typing import Any
 
 from sqlalchemy import Connection, Row, Table, column, func, insert, inspect, select, table, update
 
-from cbpe.common.atomic_files import missing_folder, name_beside, new_file
+from cbpe.common.atomic_files import missing_folder, name_beside, new_file, refuse_no_file
 from cbpe.common.warning import warn
 from store.database.locations import find_store
 from store.database.older import AS_IT_IS
@@ -82,6 +82,7 @@ def check_target(database: Database, target: str) -> None:
         raise Refused(f"{target} is the store itself: back it up to another file")
     if os.path.lexists(target):
         check_older_backup(database, target)
+        refuse_no_file(target)  # PermissionError for one that was made read-only, which is to be kept
 
 
 def check_older_backup(database: Database, target: str) -> None:

@@ -57,7 +57,7 @@ def refuse_before_training(
     as that is known. OSError where files cannot be written there, ValueError for a path that names no file, and for
     what the format cannot hold."""
     refuse_name(path)
-    for written in (path, *saved_files(path, over_characters)):
+    for written in saved_files(path, over_characters):
         check_writable(written)
     known = format_of_name(path, over_characters)
     if over_characters:

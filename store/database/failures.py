@@ -94,6 +94,11 @@ def explained(store: object, error: DBAPIError) -> StoreError:
         return as_damaged(store, reason)
     if reason.startswith(("no such table", "no such column")):
         return as_damaged(store, f"{reason}. Restore a backup of it")
+    if "readonly database" in reason:
+        reason = (
+            f"{reason}. Its file, or one of its log, which ends in -wal or -shm, is not yours to write: if somebody "
+            "who only read the store left that log, remove both files while nobody has the store open"
+        )
     return Failed(f"the store {store} could not do it, and is as before: {reason}")
 
 

@@ -715,3 +715,15 @@ def test_a_wrong_id_of_a_special_token_is_told_without_a_file_that_is_not_there(
         told = error_of(*given, "--output", tmp_path / output)
         assert told.startswith("cbpe: the id 65 of the special token '<a>' is in use for another token")
     assert [path.name for path in tmp_path.iterdir()] == ["a.txt"]
+
+
+def test_a_read_only_file_that_would_not_be_written_bars_no_training(tmp_path):
+    (tmp_path / "book").write_text("low lower lowest " * 20)
+    (tmp_path / "book").chmod(0o444)
+    before = (tmp_path / "book").read_bytes()
+    lines = run("train", tmp_path / "book", "--vocab-size", 260, "--output", tmp_path / "book").stdout
+    assert "book.model" in lines
+    assert (tmp_path / "book").read_bytes() == before
+    (tmp_path / "book.model").chmod(0o444)
+    told = error_of("train", tmp_path / "book", "--vocab-size", 260, "--output", tmp_path / "book")
+    assert "book.model: the file is read-only" in told

@@ -469,3 +469,28 @@ def test_a_newer_backup_is_refused(empty_store_url, tmp_path):
         with pytest.raises(NotAStore, match="upgrade cbpe"):
             models.restore(tmp_path / "backup.db")
         assert models.names() == ["a"]
+
+
+def test_a_backup_that_was_made_read_only_is_kept(tmp_path):
+    with ModelStore(tmp_path / "models.db") as models:
+        models.save(cbpe.train("low lower", 258), "one")
+        models.backup(tmp_path / "kept.db")
+        before = (tmp_path / "kept.db").read_bytes()
+        (tmp_path / "kept.db").chmod(0o444)
+        models.delete("one@1", force=True)
+        with pytest.raises(PermissionError, match="the file is read-only: allow writing to it, or remove it, first"):
+            models.backup(tmp_path / "kept.db")
+    assert (tmp_path / "kept.db").read_bytes() == before
+
+
+def test_a_log_that_a_reader_left_is_named_where_it_bars_a_change():
+    from sqlalchemy.exc import OperationalError
+
+    from store.database.failures import explained
+
+    error = OperationalError("UPDATE", {}, sqlite3.OperationalError("attempt to write a readonly database"))
+    told = str(explained("models.db", error))
+    assert told.startswith(
+        "the store models.db could not do it, and is as before: attempt to write a readonly database."
+    )
+    assert told.endswith("who only read the store left that log, remove both files while nobody has the store open")

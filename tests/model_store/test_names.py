@@ -27,6 +27,7 @@ SHARED = {
         "missing_folder",
         "name_beside",
         "new_file",
+        "refuse_no_file",
         "told_of_home",
         "write_files",
     },
