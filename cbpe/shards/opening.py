@@ -230,4 +230,4 @@ def parts_of(tokens: Tokens, options: Mapping[str, Any], *, before: bool) -> Ite
                 yield copied(tokens[start:end])
             start = end
     if start < len(tokens):
-        yield tokens if start == 0 else copied(tokens[start:])
+        yield tokens if eot is None else copied(tokens[start:])
