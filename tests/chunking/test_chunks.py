@@ -35,8 +35,14 @@ PARTS = [
     "x" * 9,
 ]
 CLOSING = "\"'\u2019\u201d\u00bb)\\]"
+# Of Unicode's Sentence_Break=STerm those below U+204A, and the ellipsis.
+STOPS = (
+    "\u0589\u061d-\u061f\u06d4\u0700-\u0702\u07f9\u0837\u0839\u083d\u083e\u0964\u0965\u104a\u104b\u1362\u1367\u1368\u166e"
+    "\u1735\u1736\u17d4\u17d5\u1803\u1809\u1944\u1945\u1aa8-\u1aab\u1b4e\u1b4f\u1b5a\u1b5b\u1b5e\u1b5f\u1b7d-\u1b7f\u1c3b\u1c3c"
+    "\u1c7e\u1c7f\u2026\u203c\u203d\u2047-\u2049"
+)
 SENTENCE = re.compile(
-    rf"[.!?\u2026\u061f\u06d4\u0964][{CLOSING}]*(?=\s)|[\u3002\uff01\uff1f\uff61][\u2019\u201d\u300d\u300f\uff09\u3011]*"
+    rf"[.!?{STOPS}][{CLOSING}]*(?=\s)|[\u3002\uff01\uff1f\uff61][\u2019\u201d\u300d\u300f\uff09\u3011]*"
 )
 TEXTS = st.lists(st.sampled_from(PARTS), min_size=1, max_size=30).map("".join)
 
@@ -175,3 +181,13 @@ def test_halves_of_pairs_are_found():
             assert holds_surrogates(text + half)
             assert holds_surrogates(half + text)
     assert not holds_surrogates("\ud7ff\ue000\U0001d800")
+
+
+@pytest.mark.parametrize(
+    "mark", [".", "\u0589", "\u061f", "\u06d4", "\u0964", "\u0965", "\u104b", "\u1362", "\u17d4", "\u2049"]
+)
+def test_a_chunk_ends_with_a_sentence_of_any_script(mark):
+    enc = cbpe.get_encoding("o200k_base")
+    text = f"one two three four five{mark} six seven eight nine ten eleven"
+    chunks = [text[start:end] for start, end in enc.split(text, enc.count(f"one two three four five{mark} six seven"))]
+    assert chunks[0] == f"one two three four five{mark}"

@@ -92,9 +92,40 @@ cdef bint closes_east_asian(uint32_t character) noexcept nogil:
     )
 
 
+# Marks that end a sentence before white space, of the scripts below U+204A: Sentence_Break=STerm of Unicode 16.0,
+# and the ellipsis.
+cdef enum:
+    N_STOPS = 26
+cdef uint16_t[N_STOPS][2] STOPS = [
+    [0x0589, 0x0589], [0x061D, 0x061F], [0x06D4, 0x06D4], [0x0700, 0x0702], [0x07F9, 0x07F9], [0x0837, 0x0837],
+    [0x0839, 0x0839], [0x083D, 0x083E], [0x0964, 0x0965], [0x104A, 0x104B], [0x1362, 0x1362], [0x1367, 0x1368],
+    [0x166E, 0x166E], [0x1735, 0x1736], [0x17D4, 0x17D5], [0x1803, 0x1803], [0x1809, 0x1809], [0x1944, 0x1945],
+    [0x1AA8, 0x1AAB], [0x1B4E, 0x1B4F], [0x1B5A, 0x1B5B], [0x1B5E, 0x1B5F], [0x1B7D, 0x1B7F], [0x1C3B, 0x1C3C],
+    [0x1C7E, 0x1C7F], [0x2026, 0x2049],
+]
+
+
+cdef bint stops(uint32_t character) noexcept nogil:
+    cdef int low = 0, high = N_STOPS - 1, middle
+    if character < STOPS[0][0] or character > STOPS[N_STOPS - 1][1]:
+        return False
+    if character >= 0x2000:
+        return (
+            character == 0x2026 or character == 0x203C or character == 0x203D
+            or 0x2047 <= character <= 0x2049
+        )
+    while low < high:
+        middle = (low + high) // 2
+        if character > STOPS[middle][1]:
+            low = middle + 1
+        else:
+            high = middle
+    return character >= STOPS[low][0]
+
+
 cdef Py_ssize_t end_of_sentence(const Character *text, Py_ssize_t at, Py_ssize_t limit) noexcept nogil:
     """Where the sentence ends whose full stop may be the character before `at`, up to the limit, a place in the text:
-    behind . ! ? … and closing marks before white space; behind East Asian punctuation there is none."""
+    behind a mark that stops and closing marks before white space; behind East Asian punctuation there is none."""
     cdef uint32_t last = text[at - 1]
     if last < 0x80:
         if last != 0x2E and last != 0x21 and last != 0x3F:
@@ -103,7 +134,7 @@ cdef Py_ssize_t end_of_sentence(const Character *text, Py_ssize_t at, Py_ssize_t
         while at <= limit and closes_east_asian(text[at]):
             at += 1
         return at if at <= limit else UNKNOWN
-    elif last != 0x2026 and last != 0x061F and last != 0x06D4 and last != 0x0964:
+    elif not stops(last):
         return UNKNOWN
     while at <= limit and closes(text[at]):
         at += 1
@@ -162,7 +193,7 @@ cdef Py_ssize_t best_end(const Character *text, Py_ssize_t start, Py_ssize_t lim
                 paragraph = at
             if line == UNKNOWN:
                 line = at
-        elif sentence == UNKNOWN and (last <= 0x3F or last >= 0x61F):
+        elif sentence == UNKNOWN and (last <= 0x3F or last >= 0x0589):
             sentence = end_of_sentence(text, at, limit)
         at -= 1
     if paragraph != UNKNOWN:
