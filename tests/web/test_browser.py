@@ -151,6 +151,7 @@ def test_the_token_that_somebody_walks_to_is_in_sight(page, url, lines):
 def test_tokenizers_that_have_places_are_compared_beside_one_that_has_none(page, url):
     page.goto(f"{url}#t=gpt2&t=mine.json&t=lower.json&text={quote('The cat sat')}")
     shows(page, "document.querySelectorAll('.token.differs').length > 2")
+    shows(page, "document.querySelectorAll('.column .notice')[2].textContent !== ''")
     said = page.locator(".column .notice")
     assert said.nth(2).inner_text().startswith("lower.json: what is done to this text before it is encoded")
     assert [said.nth(i).is_hidden() for i in range(3)] == [True, True, False]
