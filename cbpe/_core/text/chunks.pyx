@@ -95,25 +95,21 @@ cdef bint closes_east_asian(uint32_t character) noexcept nogil:
 # Marks that end a sentence before white space, of the scripts below U+204A: Sentence_Break=STerm of Unicode 16.0,
 # and the ellipsis.
 cdef enum:
-    N_STOPS = 26
+    N_STOPS = 28
 cdef uint16_t[N_STOPS][2] STOPS = [
     [0x0589, 0x0589], [0x061D, 0x061F], [0x06D4, 0x06D4], [0x0700, 0x0702], [0x07F9, 0x07F9], [0x0837, 0x0837],
     [0x0839, 0x0839], [0x083D, 0x083E], [0x0964, 0x0965], [0x104A, 0x104B], [0x1362, 0x1362], [0x1367, 0x1368],
     [0x166E, 0x166E], [0x1735, 0x1736], [0x17D4, 0x17D5], [0x1803, 0x1803], [0x1809, 0x1809], [0x1944, 0x1945],
     [0x1AA8, 0x1AAB], [0x1B4E, 0x1B4F], [0x1B5A, 0x1B5B], [0x1B5E, 0x1B5F], [0x1B7D, 0x1B7F], [0x1C3B, 0x1C3C],
-    [0x1C7E, 0x1C7F], [0x2026, 0x2049],
+    [0x1C7E, 0x1C7F], [0x2026, 0x2026], [0x203C, 0x203D], [0x2047, 0x2049],
 ]
 
 
 cdef bint stops(uint32_t character) noexcept nogil:
+    """Whether a mark ends a sentence, if white space follows."""
     cdef int low = 0, high = N_STOPS - 1, middle
     if character < STOPS[0][0] or character > STOPS[N_STOPS - 1][1]:
         return False
-    if character >= 0x2000:
-        return (
-            character == 0x2026 or character == 0x203C or character == 0x203D
-            or 0x2047 <= character <= 0x2049
-        )
     while low < high:
         middle = (low + high) // 2
         if character > STOPS[middle][1]:
