@@ -18,7 +18,7 @@ from cbpe.corpus.sources import Reader, Source
 from cbpe.tokenizers.description import describe
 from cbpe.tokenizers.tokenizer import Tokenizer
 from cbpe.training.record import TrainingRecord
-from store import asking, changing, comparing, expanding, keeping, loading, moving, quick, saving, verifying
+from store import asking, changing, comparing, expanding, keeping, loading, moving, quick, saving, tables, verifying
 from store.database.locations import find_store, is_in_memory, shown_url, sqlite_path
 from store.database.opening import Database
 from store.errors import NotFound
@@ -196,7 +196,7 @@ class ModelStore:
         limit: int | None = None,
         offset: int = 0,
     ) -> list[Version]:
-        """The versions of a name, or of all names, that meet all filters.
+        """The versions of a name, or of all names, that meet all filters; a notebook shows the list as a table.
 
         prefix: what their names begin with. tag: a tag that they have, "tag=value", or (tag, value). metric: a metric
         that they have, (metric, value), or (metric, (least, most)) with None for no limit. Of tags and of metrics, a
@@ -213,7 +213,7 @@ class ModelStore:
         filters: dict[str, object] = {"name": name, "prefix": prefix, "tag": tag, "metric": metric}
         filters |= {"vocab_size": vocab_size, "semantics": semantics, "since": since, "has_token": has_token}
         filters |= {"pattern": pattern}
-        found = self._database.read(asking.list_versions, order, limit, offset, **filters)
+        found = tables.VersionList(self._database.read(asking.list_versions, order, limit, offset, **filters))
         by = asking.metric_of(order)
         if by is not None and found and not any(by in version.metrics for version in found):
             self._database.read(asking.tell_of_no_metric, by)
@@ -226,7 +226,7 @@ class ModelStore:
         >>> models.find_token(b" the")
         [TokenPlace(version=<Version pylib@2: RegexTokenizer, ...>, id=279, rank=23)]
         """
-        return self._database.read(asking.find_token, token)
+        return tables.PlaceList(self._database.read(asking.find_token, token))
 
     def history(self, name: str) -> list[Version]:
         """The versions of a name, the first one first. The `parent` of each is the version that its training went on
@@ -277,7 +277,7 @@ class ModelStore:
     def alias_history(self, name: str, alias: str | None = None) -> list[changing.AliasMove]:
         """Where one alias of a name, or each of them, pointed, and since when; the oldest first. Raises NotFound for a
         name that never had an alias and has no version, and for an alias that it never had."""
-        moves = self._database.read(changing.list_alias_moves, name, alias)
+        moves = tables.MoveList(self._database.read(changing.list_alias_moves, name, alias))
         if not moves:
             self.history(name)
             if alias is not None:
@@ -341,7 +341,7 @@ class ModelStore:
     def delete_name(self, name: str, force: bool = False) -> list[Version]:
         """Delete all versions of a name, or none, and return what was known of them. Raises as delete does, and
         NotFound if there are none."""
-        return changing.delete_name(self._database, name, checked_flag("force", force))
+        return tables.VersionList(changing.delete_name(self._database, name, checked_flag("force", force)))
 
     def vacuum(self) -> int:
         """Remove the vocabularies that no version has any more, and make the file as small as possible.
@@ -368,7 +368,7 @@ class ModelStore:
     def audit_log(self, name: str | None = None, limit: int | None = None) -> list[audit.Change]:
         """All changes, the newest first. With a name: the changes under that name, as it was at the time, and the
         renames to it. limit: the most to return. Raises NotFound for a name of no change and no version."""
-        found = self._database.read(audit.changes, name, limit)
+        found = tables.ChangeList(self._database.read(audit.changes, name, limit))
         if name is not None and not found and limit != 0:
             self.history(name)
         return found
