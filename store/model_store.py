@@ -18,12 +18,12 @@ from cbpe.corpus.sources import Reader, Source
 from cbpe.tokenizers.description import describe
 from cbpe.tokenizers.tokenizer import Tokenizer
 from cbpe.training.record import TrainingRecord
-from store import asking, changing, comparing, expanding, keeping, loading, moving, quick, saving, tables, verifying
+from store import asking, changing, comparing, expanding, keeping, moving, quick, saving, tables, verifying
 from store.database.locations import find_store, is_in_memory, shown_url, sqlite_path
 from store.database.opening import Database
 from store.errors import NotFound
 from store.records import audit
-from store.records.content import training_of
+from store.records.content import tokenizer_of, training_of
 from store.records.labels import checked_labels, checked_notes, checked_tags
 from store.records.references import checked_name, checked_new_name, parse
 from store.records.versions import STORED, Version, fetch_one, find_row, unknown_name
@@ -164,7 +164,7 @@ class ModelStore:
         Raises NotFound if there is no such version, Ambiguous if several contents have a digest with these digits,
         Damaged if what is stored is not what was saved, and ValueError if this version of cbpe cannot build it.
         """
-        return loading.load(self._database, reference)
+        return tokenizer_of(self._database.read(find_row, reference, STORED))
 
     def version(self, reference: str | Version) -> Version:
         """What is known about a version, without loading it. Raises as load does."""

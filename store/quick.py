@@ -16,12 +16,11 @@ from types import SimpleNamespace
 from typing import Any
 from urllib.parse import quote
 
-from cbpe.tokenizers.description import build
 from cbpe.tokenizers.tokenizer import Tokenizer
 from store.database.revisions import ALIKE, VERSION_TABLE
 from store.database.sqlite.files import check_file, file_is_used, file_was_closed, state_of
 from store.errors import StoreError
-from store.records.content import model_of, training_of
+from store.records.content import tokenizer_of
 from store.records.references import Reference, parse
 from store.records.seals import check_found
 
@@ -62,9 +61,7 @@ def load(path: str | None, reference: str) -> Tokenizer | None:
         if row is None:
             return None
         check_found(row, parsed)
-        tok = build(model_of(row))
-        tok.training = training_of(row)
-        return tok
+        return tokenizer_of(row)
     except (StoreError, sqlite3.Error, OSError, ValueError, TypeError, AttributeError, RecursionError):
         return None
 

@@ -6,7 +6,8 @@ import hashlib
 import json
 from typing import TYPE_CHECKING, Any
 
-from cbpe.tokenizers.description import Model, in_decoded_order
+from cbpe.tokenizers.description import Model, build, in_decoded_order
+from cbpe.tokenizers.tokenizer import Tokenizer
 from cbpe.training.record import TrainingRecord
 from store.records.references import UNSTORABLE
 from store.records.seals import check_version, damaged
@@ -15,9 +16,16 @@ from store.records.training import record_from_json
 if TYPE_CHECKING:
     from sqlalchemy import Row
 
-__all__ = ["content_model", "model_of", "readable_pattern", "training_of"]
+__all__ = ["content_model", "model_of", "readable_pattern", "tokenizer_of", "training_of"]
 
 FORMAT = "cbpe model 1"  # that the canonical form begins with
+
+
+def tokenizer_of(row: Row[Any]) -> Tokenizer:
+    """The tokenizer that was saved, with its training record. Raises Damaged if the row is not what was saved."""
+    tok = build(model_of(row))
+    tok.training = training_of(row)
+    return tok
 
 
 def model_of(row: Row[Any]) -> Model:
