@@ -15,6 +15,7 @@ from cbpe.cli.input.options import (
     FilesArgument,
     FormatOption,
     JsonOption,
+    MeasuredArgument,
     MissingOption,
     SpecialOption,
     TemplateOption,
@@ -29,6 +30,7 @@ from cbpe.cli.input.texts import (
     input_name,
     may_be_several,
     readers,
+    within_folders,
 )
 from cbpe.cli.input.values import special_choice
 from cbpe.cli.output.printing import end_with_failures, print_counts, print_rows, write_bytes
@@ -185,7 +187,7 @@ def is_known(tok: Tokenizer, token_id: int) -> bool:
 @app.command()
 def count(
     tokenizer: TokenizerOption,
-    files: FilesArgument = None,
+    files: MeasuredArgument = None,
     allowed_special: SpecialOption = None,
     template: TemplateOption = False,
     form: FormatOption = "text",
@@ -209,7 +211,9 @@ def count(
     tok = tokenizer_of(tokenizer)
     refuse_no_template(tok, tokenizer, template)
     allowed = special_choice(tok, allowed_special)
-    named = readers(files, field_of_texts(form, field, files), errors, missing)
+    field = field_of_texts(form, field, files)
+    files = within_folders(files, field, errors)
+    named = readers(files, field, errors, missing)
     counts, failures = file_counts(tok, named, allowed, template=template)
     if as_json and (counts or not failures):
         skipped = {file: reader.as_row() for file, reader in named}

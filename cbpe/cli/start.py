@@ -40,7 +40,7 @@ def count_plainly(reference: str, files: list[str]) -> int:
     """What the command count does with these arguments. Returns the exit code."""
     from cbpe.cli.input.counts import file_counts
     from cbpe.cli.input.references import tokenizer_of
-    from cbpe.cli.input.texts import readers
+    from cbpe.cli.input.texts import readers, within_folders
     from cbpe.cli.output.printing import (
         error_message,
         escape_what_is_missing,
@@ -54,7 +54,8 @@ def count_plainly(reference: str, files: list[str]) -> int:
     warnings.showwarning = print_warning
     try:
         tok = tokenizer_of(reference)
-        counts, failures = file_counts(tok, readers(files, None, "strict"), tok._found_always() or "none")
+        named = readers(within_folders(files, None, "strict"), None, "strict")
+        counts, failures = file_counts(tok, named, tok._found_always() or "none")
         if counts:
             print_counts(counts, named=True)
         for message in map(error_message, failures):

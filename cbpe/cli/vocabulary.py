@@ -19,9 +19,9 @@ from cbpe.cli.input.options import (
     CsvOption,
     ErrorsOption,
     FieldOption,
-    FilesArgument,
     FormatOption,
     JsonOption,
+    MeasuredArgument,
     MissingOption,
     TokenizerOption,
     WideOption,
@@ -37,6 +37,7 @@ from cbpe.cli.input.texts import (
     reading_bar,
     tell_of_plain_text_in,
     warn_of_no_text,
+    within_folders,
 )
 from cbpe.cli.input.values import hex_bytes, refuse_named_twice, wrong_value_of
 from cbpe.cli.output.printing import (
@@ -181,7 +182,7 @@ def stats(
             show_default=False,
         ),
     ],
-    files: FilesArgument = None,
+    files: MeasuredArgument = None,
     form: FormatOption = "text",
     field: FieldOption = None,
     errors: ErrorsOption = "strict",
@@ -211,6 +212,7 @@ def stats(
             raise typer.BadParameter(f"{shown(file)} is a pipe or a device, which {ONCE}", param_hint="FILE")
     refuse_two_forms(as_csv, as_json)
     field = field_of_texts(form, field, files)
+    files = within_folders(files, field, errors)
     tell_of_plain_text_in(files, field)
     rows: list[MeasuredFile] = []
     failures: list[Exception] = []

@@ -17,6 +17,7 @@ __all__ = [
     "FilesArgument",
     "FormatOption",
     "JsonOption",
+    "MeasuredArgument",
     "MissingOption",
     "NameArgument",
     "NotesOption",
@@ -45,6 +46,10 @@ SmallerOption = Annotated[
 FilesArgument = Annotated[
     list[str] | None,
     typer.Argument(metavar="FILE", help="Files, URLs, or - for standard input.", show_default=False),
+]
+MeasuredArgument = Annotated[
+    list[str] | None,
+    typer.Argument(metavar="FILE", help="Files, folders of files, URLs, or - for standard input.", show_default=False),
 ]
 FieldOption = Annotated[
     str | None,

@@ -43,6 +43,7 @@ __all__ = [
     "tell_of_plain_text_in",
     "text_of_standard_input",
     "warn_of_no_text",
+    "within_folders",
 ]
 
 STANDARD_STREAM = "-"
@@ -157,6 +158,19 @@ def readers(
 def may_be_several(files: list[str] | None, field: str | None) -> bool:
     """Whether there may be several texts."""
     return field is not None or len(files or []) > 1
+
+
+def within_folders(files: list[str] | None, field: str | None, errors: Errors) -> list[str] | None:
+    """The names, with those of its files in the place of each folder. Raises and warns as find_sources does."""
+    if not any(map(os.path.isdir, files or ())):
+        return files
+    from cbpe.tasks.sources import find_sources  # seldom needed
+
+    found: list[str] = []
+    for name in files or ():
+        is_folder = os.path.isdir(name)
+        found += [each.path for each in find_sources(name, field=field, errors=errors)] if is_folder else [name]
+    return found
 
 
 def tell_of_plain_text_in(files: list[str] | None, field: str | None) -> None:

@@ -15,9 +15,9 @@ from cbpe.cli.input.options import (
     CsvOption,
     ErrorsOption,
     FieldOption,
-    FilesArgument,
     FormatOption,
     JsonOption,
+    MeasuredArgument,
     MissingOption,
     WideOption,
     refuse_two_forms,
@@ -32,6 +32,7 @@ from cbpe.cli.input.texts import (
     refuse_encodings,
     source_of,
     warn_of_no_text,
+    within_folders,
 )
 from cbpe.cli.input.values import refuse_named_twice, sizes_of, wrong_value_of
 from cbpe.cli.measuring.keeping import check_savable, keep_metrics, kept_name
@@ -117,7 +118,7 @@ SaveMetricsOption = Annotated[
 @app.command()
 def compare(
     tokenizers: TokenizersOption,
-    files: FilesArgument = None,
+    files: MeasuredArgument = None,
     reference: ReferenceOption = None,
     parallel: ParallelOption = None,
     alpha: AlphaOption = None,
@@ -146,6 +147,7 @@ def compare(
     """
     refuse_two_forms(as_csv, as_json)
     field = field_of_texts(form, field, files)
+    files = within_folders(files, field, errors)
     corpora = corpora_of(files)
     if alpha is not None and not alpha >= 0:
         problem = f"{alpha} is no number from 0 on, as the order of a Rényi entropy is"
@@ -276,7 +278,7 @@ def sweep(
             show_default=False,
         ),
     ] = None,
-    files: FilesArgument = None,
+    files: MeasuredArgument = None,
     tokenizer: OneTokenizerOption = None,
     sizes: Annotated[
         str | None,
@@ -308,6 +310,7 @@ def sweep(
     refuse_two_forms(as_csv, as_json)
     model, files = swept(model, files, tokenizer)
     field = field_of_texts(form, field, files)
+    files = within_folders(files, field, errors)
     from cbpe.measures.sweep import refuse_unswept
 
     try:
