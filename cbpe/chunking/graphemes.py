@@ -33,10 +33,11 @@ def is_border(text: str, place: int, start: int) -> bool:
 
 def borders(text: str, start: int, end: int) -> Iterator[int]:
     """The borders behind `start`, which is one, up to `end`."""
-    for match in grapheme().finditer(text, start):
-        if match.end() > end:
+    # Of this part alone, with the character behind it: before `start` the expression would look at all flags in a row.
+    for match in grapheme().finditer(text[start : end + 1]):
+        if start + match.end() > end:
             return
-        yield match.end()
+        yield start + match.end()
 
 
 def sure_before(text: str, place: int, start: int) -> int:
@@ -47,8 +48,12 @@ def sure_before(text: str, place: int, start: int) -> int:
 
 def next_border(text: str, start: int) -> int:
     """The end of the grapheme that begins at a border."""
-    found: int = grapheme().match(text, start).end()
-    return found
+    size = NEAR
+    while True:
+        length: int = grapheme().match(text[start : start + size]).end()
+        if length < size or start + length == len(text):
+            return start + length
+        size *= 2
 
 
 def last_borders(text: str, start: int, limit: int) -> Iterator[int]:

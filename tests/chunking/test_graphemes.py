@@ -1,12 +1,14 @@
 """Borders of graphemes that are known by two characters are those of the expression \\X."""
 
+import random
 from unicodedata import category
 
 import pytest
 import regex
 
+import cbpe
 from cbpe._core.text.chunks import is_sure
-from cbpe.chunking.graphemes import is_border, last_borders
+from cbpe.chunking.graphemes import borders, is_border, last_borders, next_border
 
 # All of the first plane, and where others have characters that join.
 CODES = [
@@ -62,3 +64,49 @@ def test_borders_are_those_of_the_expression(text):
     assert [place for place in range(1, len(text) + 1) if is_border(text, place, 0)] == expected
     for limit in range(len(text) + 1):
         assert list(last_borders(text, 0, limit)) == [place for place in reversed(expected) if place <= limit]
+
+
+def test_borders_are_found_from_any_border_on_in_random_texts():
+    rng = random.Random(3)
+    alphabet = [
+        "🇩",
+        "🇪",
+        "a",
+        " ",
+        "\u0301",
+        "\u200d",
+        "👩",
+        "🏽",
+        "\r",
+        "\n",
+        "ᄀ",
+        "ᅡ",
+        "ᆨ",
+        "가",
+        "क",
+        "\u094d",
+        "ष",
+        "ำ",
+    ]
+    for _ in range(2000):
+        text = "".join(rng.choices(rng.sample(alphabet, rng.randint(1, 8)), k=rng.randint(1, 200)))
+        expected = [0, *(match.end() for match in regex.finditer(r"\X", text))]
+        k = rng.randrange(len(expected) - 1)
+        end = rng.randint(expected[k], len(text))
+        assert list(borders(text, expected[k], end)) == [place for place in expected[k + 1 :] if place <= end]
+        assert next_border(text, expected[k]) == expected[k + 1]
+
+
+def test_a_long_row_of_flags_is_cut_between_flags():
+    text = "🇩🇪" * 20_000 + "🇩"
+    encoding = cbpe.get_encoding("cl100k_base")
+    chunks = encoding.split(text, 100)
+    assert [a for a, _ in chunks] == [0, *(b for _, b in chunks[:-1])]
+    assert chunks[-1][1] == len(text)
+    assert all(start % 2 == 0 for start, _ in chunks)
+    assert max(encoding.count(text[start:end]) for start, end in chunks) <= 100
+
+
+def test_a_long_grapheme_is_found_whole():
+    assert next_border("a" + "\u0301" * 1000 + "b", 0) == 1001
+    assert next_border("xa" + "\u0301" * 1000, 1) == 1002
