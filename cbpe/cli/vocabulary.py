@@ -34,7 +34,6 @@ from cbpe.cli.input.texts import (
     field_of_texts,
     is_stream,
     readers,
-    reading_bar,
     tell_of_plain_text_in,
     warn_of_no_text,
     within_folders,
@@ -63,6 +62,7 @@ from cbpe.views.readable import readable_bytes
 if TYPE_CHECKING:
     from cbpe.analysis.lookup import MergeTree
     from cbpe.analysis.texts import TextStatistics, TextTally
+    from cbpe.common.progress import ProgressCallback
     from cbpe.corpus.sources import Reader
 
 app = new_app(add_completion=False)
@@ -264,10 +264,9 @@ def file_statistics(
     """The statistics of each file and, of several, of all together, with the number of texts that were left out, where
     that was asked for; and the errors of those that fail."""
 
-    def measured(file: str, reader: Reader) -> tuple[TextTally, dict[str, int]]:
+    def measured(file: str, reader: Reader, report: ProgressCallback | None) -> tuple[TextTally, dict[str, int]]:
         tally = tok.tally()
-        with reading_bar(file) as report:
-            tally.add(reader, report)
+        tally.add(reader, report)
         return tally, reader.as_row()
 
     tallies, failures = each_file(files, measured)

@@ -47,6 +47,11 @@ class FittingBars(Progress):
         # The bar is on stderr alone; what the program prints on stdout meanwhile stays there.
         super().__init__(*rows[0], console=self.terminal, redirect_stdout=False, disable=self.cell is not None)
 
+    @property
+    def are_drawn_anew(self) -> bool:
+        """Whether they are drawn as the work goes on: not in a file, where they stand once, at its end."""
+        return self.cell is not None or self.terminal.is_terminal
+
     def update(self, *arguments: Any, **changes: Any) -> None:
         super().update(*arguments, **changes)
         if self.cell is not None and self.cell.is_due():

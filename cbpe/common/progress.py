@@ -77,7 +77,8 @@ class ShownReports(Occasional):
 
 
 class Bar:
-    """Bars on stderr, one for each stage and name."""
+    """Bars on stderr, one for each stage and name. While they are drawn, those of a name make room for those of the
+    next: of a hundred files the one that is read is shown."""
 
     def __init__(self) -> None:
         from rich.progress import BarColumn, TextColumn
@@ -88,6 +89,7 @@ class Bar:
         name = ShorteningColumn(lambda task, room: named(task.description, task.fields["name"], room))
         self.progress = FittingBars([name, bar, sizes, times], [name, sizes, times], [name, times])
         self.tasks: dict[tuple[str, str], Any] = {}
+        self.name = ""  # that was shown last
 
     def __enter__(self) -> Bar:
         self.progress.start()
@@ -99,9 +101,17 @@ class Bar:
     def show(self, name: str, stage: str, done: int, total: int | None) -> None:
         shown_amount = amount(stage, done, total)
         key = stage, name
+        if name and name != self.name and self.progress.are_drawn_anew:
+            self.remove_of(self.name)
+            self.name = name
         if key not in self.tasks:
             self.tasks[key] = self.progress.add_task(stage, total=total, name=name, shown=shown_amount)
         self.progress.update(self.tasks[key], completed=done, total=total, shown=shown_amount)
+
+    def remove_of(self, name: str) -> None:
+        """Remove the bars of a name, if there is one."""
+        for key in [key for key in self.tasks if name and key[1] == name]:
+            self.progress.remove_task(self.tasks.pop(key))
 
 
 def named(stage: str, name: str, room: int) -> str:

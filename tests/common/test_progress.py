@@ -131,6 +131,27 @@ def test_of_a_bar_no_column_is_cut_in_a_narrow_terminal(monkeypatch, columns, be
     assert len(lines) == 3
 
 
+def test_on_a_terminal_the_bars_of_a_name_make_room_for_those_of_the_next(monkeypatch):
+    class Terminal(io.StringIO):
+        def isatty(self):
+            return True
+
+    monkeypatch.setenv("COLUMNS", "80")
+    monkeypatch.setattr(sys, "stderr", Terminal())
+    with progress_reports(True) as report:
+        for name in ("a.txt", "b.txt", "c.txt"):
+            told = about(report, name)
+            told("reading", 3, 3)
+            told("encoding", 2, 2)
+        report("merging", 7, 7)
+    last = re.sub(r"\x1b\[[^A-Za-z]*[A-Za-z]", "", sys.stderr.getvalue().rpartition("\x1b[2K")[2])
+    assert [line.split()[:2] for line in last.splitlines() if line] == [
+        ["reading", "c.txt"],
+        ["encoding", "c.txt"],
+        ["merging", "━━━━━━━━━━━━━━"],
+    ]
+
+
 def test_a_short_name_with_a_blank_where_it_is_cut_is_as_short_where_it_is_drawn(monkeypatch):
     monkeypatch.setattr(sys, "stderr", io.StringIO())
     with progress_reports(True) as report:

@@ -7,12 +7,13 @@ from typing import TYPE_CHECKING, TypeVar
 
 from cbpe.analysis.left_out import may_leave_out
 from cbpe.cli.input.settings import settings
-from cbpe.cli.input.texts import input_name, reading_bar
+from cbpe.cli.input.texts import input_name, reading_bars
 from cbpe.common.warning import warn
 from cbpe.common.wording import share_in_words, shown
 
 if TYPE_CHECKING:
     from cbpe import Tokenizer
+    from cbpe.common.progress import ProgressCallback
     from cbpe.corpus.sources import Reader
     from cbpe.text.special_tokens import SpecialChoice
 
@@ -84,18 +85,20 @@ class LeftOut:
 
 
 def each_file(
-    files: list[tuple[str, Reader]], find: Callable[[str, Reader], T]
+    files: list[tuple[str, Reader]], find: Callable[[str, Reader, ProgressCallback | None], T]
 ) -> tuple[list[tuple[str, T]], list[Exception]]:
-    """What is found in each file, and the errors of those that fail, so that one of them costs no other its result."""
+    """What is found in each file, by a function that takes what the reader calls, too, and the errors of those that
+    fail, so that one of them costs no other its result."""
     found: list[tuple[str, T]] = []
     failures: list[Exception] = []
-    for file, reader in files:
-        try:
-            found.append((file, find(file, reader)))
-        except FAILURES as error:
-            if settings.debug:
-                raise
-            failures.append(error)
+    with reading_bars([file for file, _ in files]) as bar_of:
+        for file, reader in files:
+            try:
+                found.append((file, find(file, reader, bar_of(file))))
+            except FAILURES as error:
+                if settings.debug:
+                    raise
+                failures.append(error)
     return found, failures
 
 
@@ -111,15 +114,14 @@ def file_counts(
         id_lists = tok.encode_stream(left_out.seen(chunks), allowed, (), add_special_tokens=template)
         return sum(map(len, left_out.tokens_of(id_lists)))
 
-    def counted(file: str, reader: Reader) -> int:
+    def counted(file: str, reader: Reader, report: ProgressCallback | None) -> int:
         left_out = LeftOut(tok, template, allowed)
-        with reading_bar(file) as report:
-            found = 0
-            for chunks in reader.strings(report):
-                try:
-                    found += number_in(chunks, left_out)
-                except KeyError as error:
-                    raise reader.of_text(error) from None
+        found = 0
+        for chunks in reader.strings(report):
+            try:
+                found += number_in(chunks, left_out)
+            except KeyError as error:
+                raise reader.of_text(error) from None
         left_out.tell(input_name(file))
         return found
 

@@ -6,7 +6,7 @@ import functools
 import os
 import sys
 import time
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from contextlib import ExitStack, contextmanager
 from os import PathLike
 from pathlib import Path
@@ -36,7 +36,7 @@ __all__ = [
     "is_stream",
     "may_be_several",
     "readers",
-    "reading_bar",
+    "reading_bars",
     "refuse_encodings",
     "source_of",
     "sources_of",
@@ -214,25 +214,32 @@ def bars_can_be_drawn() -> bool:
 
 
 @contextmanager
-def reading_bar(file: str) -> Iterator[ProgressCallback | None]:
-    """A progress bar on stderr for a file that the user names, if one is wanted, and the first file was not read in a
-    moment. The reader calls what the context gives."""
-    if not bars_wanted([file]):
-        yield None
+def reading_bars(files: list[str]) -> Iterator[Callable[[str], ProgressCallback | None]]:
+    """What makes, of the name of each of the files that are read one after another, what its reader calls: it draws a
+    bar on stderr, if bars are wanted, and the first file was not read in a moment."""
+    if not bars_wanted(files):
+        yield lambda file: None
         return
     due = first_read_at() + SECONDS_WITHOUT_BARS
-    shown: ProgressCallback | None = None
+    reports: ProgressCallback | None = None
     with ExitStack() as bars:
 
-        def report(stage: str, done: int, total: int | None) -> None:
-            nonlocal shown
-            if shown is None and time.monotonic() >= due:
-                name = "standard input" if file == STANDARD_STREAM else os.path.basename(file)
-                shown = about(bars.enter_context(progress_reports(True)), name)
-            if shown is not None:
-                shown(stage, done, total)
+        def reports_of(file: str) -> ProgressCallback:
+            name = "standard input" if file == STANDARD_STREAM else os.path.basename(file)
+            named: ProgressCallback | None = None
 
-        yield report
+            def report(stage: str, done: int, total: int | None) -> None:
+                nonlocal reports, named
+                if reports is None and time.monotonic() >= due:
+                    reports = bars.enter_context(progress_reports(True))
+                if named is None:
+                    named = about(reports, name)
+                if named is not None:
+                    named(stage, done, total)
+
+            return report
+
+        yield reports_of
 
 
 @functools.cache
