@@ -27,6 +27,7 @@ STYLE: dict[Any, Any] = {
     "legend.labelcolor": INK, "text.color": INK, "xtick.color": INK, "ytick.color": INK,
     # Without random names and a date in it, the same picture is the same file.
     "svg.fonttype": "none", "svg.hashsalt": "cbpe",
+    "axes.formatter.useoffset": False,  # "1.0011" beside an axis, not "0.0001" and "+1.001" in a corner
 }  # fmt: skip
 
 # What is found where a file of this kind begins.

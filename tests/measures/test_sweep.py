@@ -123,6 +123,16 @@ def test_plots(found, tmp_path):
     assert found.plot().svg == (tmp_path / "sweep.svg").read_bytes()
 
 
+def test_a_flat_curve_has_whole_numbers_beside_its_axis(tok):
+    pytest.importorskip("matplotlib", reason="matplotlib is not installed")
+    text = "".join(chr(0x4E00 + i % 2000) for i in range(20_000)) + " low"
+    drawn = cbpe.sweep(tok, {"flat": text}, [257, 264]).plot().svg.decode()
+    beside = [float(said) for said in re.findall(r">(\d\.\d+)</text>", drawn)]
+    assert len(beside) > 2
+    assert all(number > 0.99 for number in beside)
+    assert not re.findall(r">\+.*</text>", drawn)
+
+
 def test_texts_that_it_was_trained_on_are_warned_of(tok):
     with pytest.warns(UserWarning, match="seems to be trained on 'same'"):
         cbpe.sweep(tok, {"same": TRAINED})

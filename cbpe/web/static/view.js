@@ -186,9 +186,10 @@ export class View {
       if (gap) add(gap, gap.textContent);
       const said = textOfUnit(this.units, unit);
       const own = this.isSpecial(unit) ? "" : said; // a special token is none of the text's letters
-      add(this.token(unit, said, (unit - from) % COLOURS), own);
+      const broken = unit === from && unit > 0 && this.units.placed && !endsWithBreak(this.units, unit - 1);
+      add(this.token(unit, said, (unit - from) % COLOURS, broken), own);
       text += own;
-      if (said.includes("\n")) finish();
+      if (said.endsWith("\n")) finish(); // of any other the break is within it
     }
     if (to === this.units.count) {
       const rest = this.between(to === 0 ? 0 : this.units.end[to - 1], this.units.text.length);
@@ -214,7 +215,8 @@ export class View {
     return answer.tokens[answer.ids[first[unit]]].special;
   }
 
-  token(unit, said, colour) {
+  // broken: whether the line of the page that it begins is none of the text yet.
+  token(unit, said, colour, broken) {
     const { answer, first, differs } = this.units;
     const id = answer.ids[first[unit]];
     const n = first[unit + 1] - first[unit];
@@ -231,7 +233,7 @@ export class View {
       "aria-label": `${spokenText(said)}, ${what}${differs !== null && differs[unit] ? ", differs" : ""}`,
     });
     const bytes = answer.tokens[id].text === null && said.includes("\ufffd") && !this.units.placed;
-    found.append(bytes ? make("span", { class: "unseen-character" }, spacedBytes(answer.tokens[id].bytes)) : shownText(said, this.marks, true));
+    found.append(bytes ? make("span", { class: "unseen-character" }, spacedBytes(answer.tokens[id].bytes)) : shownText(said, this.marks, true, broken));
     return found;
   }
 
@@ -321,6 +323,10 @@ function move(block, by) {
   for (const token of block.element.querySelectorAll(".token")) token.dataset.unit = Number(token.dataset.unit) + by;
 }
 
+// Whether a unit's first character, or its last, is a line break.
+const beginsWithBreak = (units, unit) => units.text.charCodeAt(units.start[unit]) === 10;
+const endsWithBreak = (units, unit) => units.text.charCodeAt(units.end[unit] - 1) === 10;
+
 // Runs of units of a range: a block ends at the end of a line if it can, so that lines are drawn whole.
 function blocksOf(units, first, end) {
   const found = [];
@@ -330,7 +336,7 @@ function blocksOf(units, first, end) {
     let to = most;
     if (units.placed && most < end) {
       for (let unit = most; unit > from + LEAST_IN_BLOCK; unit -= 1) {
-        if (units.text.charCodeAt(units.end[unit - 1] - 1) === 10) {
+        if (endsWithBreak(units, unit - 1) || beginsWithBreak(units, unit)) {
           to = unit;
           break;
         }
