@@ -21,6 +21,7 @@ STYLE = (
     ".cbpe .t{border-radius:.2em;padding:.05em .1em;margin:0 1px;display:inline-block;white-space:pre-wrap;"
     "overflow-wrap:anywhere;color:#111;font-family:ui-monospace,monospace}"
     ".cbpe .t sub{font-size:.65em;color:#333;margin-left:.2em}.cbpe .s{outline:2px solid var(--mark)}"
+    ".cbpe .b{display:inline}"
     ".cbpe .t0{background:#bfdbfe}.cbpe .t1{background:#fde68a}.cbpe .t2{background:#bbf7d0}"
     ".cbpe .t3{background:#fbcfe8}.cbpe .t4{background:#ddd6fe}"
 )
@@ -123,11 +124,14 @@ class ShownText:
 
     def _span(self, i: int, group: Group, direction: Direction) -> str:
         """A token. direction: in which brackets and the like open that stand alone."""
+        is_last = group.text.endswith("\n")  # a break behind which the next line of the text is drawn as such
+        lines = group.text.removesuffix("\n").split("\n")
         kind = " s" if group.ids[0] in self._special else ""
+        kind += " b" if len(lines) > 1 else ""  # a box of its own would stand as high as its lines
         said = "; ".join(
             f"{token_id}: {token.hex(' ')}" for token_id, token in zip(group.ids, group.tokens, strict=True)
         )
-        text = escaped(group.text).replace(" ", "·")
+        text = "↵\n".join(escaped(line).replace(" ", "·") for line in lines) + "↵" * is_last
         ids = " ".join(map(str, group.ids))
         # What is written out, as r"\u200f" is, reads from the left wherever it stands.
         is_written_out = visible(group.text).count("\\") > group.text.count("\\")

@@ -127,6 +127,18 @@ def test_the_bytes_that_are_told_are_those_of_the_text(make, text, total):
     assert f"{tok.statistics(text).bytes_per_token:.2f} bytes per token" in tok.show(text)._repr_html_()
 
 
+def test_a_notebook_breaks_lines_where_the_text_does_also_within_a_token():
+    tok = cbpe.train("if x:\n    return x\n    y\n" * 20, 268, pattern=cbpe.GPT2_SPLIT_PATTERN)
+    assert b"\n   " in tok.vocab.values()
+    text = "def f(x):\n    if x:\n\n        return x\n    return y\n"
+    shown = tok.show(text)._repr_html_().rpartition("</style>")[2]
+    boxes = re.findall(r'<span class="(t t\d[^"]*)"[^>]*><bdi[^>]*>([^<]*)</bdi>', shown)
+    assert all((" b" in kind) is ("\n" in said) for kind, said in boxes)
+    drawn = re.sub(r"<sub>.*?</sub>|<(?!/div)[^>]*>", "", shown.replace("</div>", "\n")).split("\n")
+    rows = [line.replace("·", " ").removesuffix("↵") for line in drawn]
+    assert rows[: text.count("\n")] == text.splitlines()
+
+
 def test_repr_is_short():
     enc = cbpe.get_encoding("gpt2")
     assert repr(enc.show("hello world")) == "<2 tokens: 'hello' ' world'>"
