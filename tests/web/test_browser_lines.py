@@ -24,41 +24,108 @@ def url(tmp_path_factory):
     code = cbpe.train("if x:\n    return x\n    y\n" * 20, 268, pattern=cbpe.GPT2_SPLIT_PATTERN)
     assert b"\n   " in code.vocab.values()
     code.save(folder / "code.json")
-    command = [PROGRAM, "ui", "--no-open", "--port", "0", "--json", "-t", "code.json"]
+    cbpe.train("return x\n    y\n" * 20, 262, pattern=r"[a-z]+|\n +").save(folder / "letters.json")
+    command = [PROGRAM, "ui", "--no-open", "--port", "0", "--json", "-t", "code.json", "-t", "letters.json"]
     environment = {**os.environ, "CBPE_STORE": str(folder / "models.db")}
     with subprocess.Popen(command, stdout=subprocess.PIPE, cwd=folder, env=environment) as server:
         yield json.loads(server.stdout.readline())["url"]
         server.terminate()
 
 
-@pytest.mark.parametrize(("marks", "n"), [("yes", 1), ("no", 1), ("no", 20)])  # 20 are drawn in several blocks
-def test_a_token_with_a_line_break_within_it_breaks_the_line_there_alone(page, url, marks, n):
-    lines = ["    if x:", "        return x", "    return y"] * n
-    text = "\n".join(lines)
+# The rows of the first view, by what is drawn where; a row in which nothing is drawn is "".
+ROWS = """() => {
+    const range = document.createRange(), found = new Map();
+    const view = document.querySelector(".tokens");
+    for (const element of view.querySelectorAll(".token > bdi, .left-out")) {
+        for (let walker = document.createTreeWalker(element, NodeFilter.SHOW_TEXT); walker.nextNode(); ) {
+            for (let i = 0; i < walker.currentNode.data.length; i += 1) {
+                const letter = walker.currentNode.data[i];
+                range.setStart(walker.currentNode, i);
+                range.setEnd(walker.currentNode, i + 1);
+                const box = range.getBoundingClientRect();
+                const row = Math.round((box.top + box.bottom) / 2 / parseFloat(getComputedStyle(view).lineHeight));
+                if (letter !== "\\n") found.set(row, (found.get(row) ?? "") + letter.replace("·", " "));
+            }
+        }
+    }
+    const first = Math.min(...found.keys());
+    return Array.from({ length: Math.max(...found.keys()) - first + 1 }, (_, i) => found.get(first + i) ?? "");
+}"""
+
+
+def rows(page, marks="yes"):
+    """The lines of the text, as they are drawn; a mark at the end of a line is none of it."""
+    found = page.evaluate(ROWS)
+    if marks == "yes":
+        assert all(row.endswith("↵") for row in found[:-1])
+    return [row.removesuffix("↵").removeprefix("↵") for row in found]
+
+
+def draw(page, url, text, marks="yes"):
     page.set_viewport_size({"width": 1200, "height": 700})
     page.goto("about:blank")
     page.goto(f"{url}#t=code.json&marks={marks}&text={quote(text)}")
     shows(page, "document.querySelectorAll('.token').length > 5")
-    drawn = page.evaluate(
-        """() => {
-        const range = document.createRange(), found = new Map();
-        for (const bdi of document.querySelectorAll(".token > bdi")) {
-          for (let walker = document.createTreeWalker(bdi, NodeFilter.SHOW_TEXT); walker.nextNode(); ) {
-            for (let i = 0; i < walker.currentNode.data.length; i += 1) {
-              const letter = walker.currentNode.data[i];
-              range.setStart(walker.currentNode, i);
-              range.setEnd(walker.currentNode, i + 1);
-              const box = range.getBoundingClientRect();
-              if (letter !== "\\n" && letter !== "↵") {
-                const row = Math.round((box.top + box.bottom) / 2 / 8);
-                found.set(row, (found.get(row) ?? "") + letter.replace("·", " "));
-              }
-            }
-          }
-        }
-        return [...found.values()];
-        }"""
-    )
-    assert page.locator(".token").count() > (150 if n > 1 else 5)  # as many as one block has
+
+
+@pytest.mark.parametrize(("marks", "n"), [("yes", 1), ("no", 1), ("no", 20)])  # 20 are drawn in several blocks
+def test_a_token_with_a_line_break_within_it_breaks_the_line_there_alone(page, url, marks, n):
+    lines = ["    if x:", "        return x", *([""] if n == 1 else []), "    return y"] * n
+    draw(page, url, "\n".join(lines), marks)
+    drawn = rows(page, marks)
+    assert page.locator('.token[role="option"]').count() > (150 if n > 1 else 5)  # as many as one block has
     assert drawn == lines[: len(drawn)]
     assert len(drawn) >= 3
+
+
+def test_a_block_that_begins_with_a_line_break_has_no_empty_line(page, url):
+    lines = ["    if x: x"] + ["if x"] * 60
+    draw(page, url, "\n".join(lines), "no")
+    drawn = rows(page, "no")
+    assert page.locator('.token[role="option"]').count() > 150
+    assert drawn == lines[: len(drawn)]
+
+
+def test_left_out_text_keeps_its_place_before_a_block(page, url):
+    lines = ["    return x:"] * 60
+    page.goto("about:blank")
+    page.set_viewport_size({"width": 1200, "height": 700})
+    page.goto(f"{url}#t=letters.json&marks=no&text={quote(chr(10).join(lines))}")
+    shows(page, "document.querySelectorAll('.token').length > 150")
+    drawn = rows(page, "no")
+    assert drawn == lines[: len(drawn)]
+
+
+@pytest.mark.parametrize("typed", ["\n", "y", ""])
+def test_what_is_drawn_after_an_edit_is_what_is_drawn_anew(page, url, typed):
+    text = "\n".join(["    return x"] * 60)
+    draw(page, url, text, "no")
+    starts = page.evaluate("[...document.querySelectorAll('.tokens > div')].map((block) => block.textContent.length)")
+    assert len(starts) > 1
+    for at in range(text.rindex("x", 0, starts[0]) - 13 * 2, starts[0] + 13 * 4):
+        if text[at : at + 1] != "x":
+            continue
+        edited = text[:at] + typed + text[at + 1 :]
+        draw(page, url, text, "no")
+        page.locator("#text").fill(edited)
+        letters = "".join(edited.split())
+        drawn = "[...document.querySelectorAll('.token')].map((each) => each.textContent).join('').replace(/\\s/g, '')"
+        shows(page, f"{json.dumps(letters)}.startsWith({drawn})")
+        after = rows(page, "no")
+        draw(page, url, edited, "no")
+        anew = rows(page, "no")
+        common = min(len(after), len(anew))
+        assert after[:common] == anew[:common] == edited.split("\n")[:common]
+
+
+def test_each_line_has_a_direction_of_its_own_where_breaks_are_within_tokens(page, url):
+    draw(page, url, "if x:\n    # \u05e9\u05dc\u05d5\u05dd \u05db\u05d5\u05dc\u05dd\n    return x")
+    directions = [line.get_attribute("dir") for line in page.locator(".line").all()]
+    assert directions == ["ltr", "rtl", "ltr"]
+
+
+def test_any_part_of_a_token_shows_the_token(page, url):
+    draw(page, url, "if x:\n    return x")
+    page.locator('.token[aria-hidden="true"]').first.hover()
+    page.locator("#details").get_by_text("0a 20 20 20").wait_for()
+    assert page.locator('.token.shown[role="option"]').count() == 1

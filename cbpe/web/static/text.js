@@ -27,8 +27,8 @@ export function placesOf(text) {
 const codePoint = (character) => `U+${character.codePointAt(0).toString(16).toUpperCase().padStart(4, "0")}`;
 
 // A text as nodes, in an element of its own direction. marks: whether spaces and line breaks have marks. ends: whether a
-// line of the page ends after it, if the text ends one. begins: whether one ended before it, if the text begins so.
-export function shownText(text, marks, ends = false, begins = false) {
+// line of the page ends after it, if the text ends one.
+export function shownText(text, marks, ends = false) {
   const found = make("bdi");
   if (WORD_END.test(text)) found.dir = "ltr"; // or the mark would stand before a word that runs from right to left
   let plain = /^(?!\p{DI})\p{M}/u.test(text) ? "\u25cc" : ""; // a mark that belongs to what is before it stands on a circle
@@ -44,7 +44,7 @@ export function shownText(text, marks, ends = false, begins = false) {
   let left = text.length;
   for (const character of text) {
     left -= character.length;
-    if (character === "\n" && ((ends && left === 0) || (begins && left === text.length - 1))) {
+    if (character === "\n" && ends && left === 0) {
       if (marks) mark("mark", "↵");
     } else if (character === " ") {
       if (marks) mark("mark", "·");

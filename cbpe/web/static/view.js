@@ -78,7 +78,8 @@ export class View {
     const moved = units.count - this.units.count;
     const least = Math.max(this.units.count - last, (head ? old[head - 1].to : 0) - moved);
     while (tail < old.length - head && old[old.length - 1 - tail].from >= least) tail += 1;
-    const changed = (block) => gapBefore(this.units, block.from) > 0 || gapBefore(units, block.from + moved) > 0;
+    const gaps = (block) => gapBefore(this.units, block.from) > 0 || gapBefore(units, block.from + moved) > 0;
+    const changed = (block) => gaps(block) || goesOn(this.units, block.from) !== goesOn(units, block.from + moved);
     if (tail && changed(old[old.length - tail])) tail -= 1;
     const between = () => units.count - (head ? old[head - 1].to : 0) - (tail ? this.units.count - old[old.length - tail].from : 0);
     if (tail && between() > 0 && between() < LEAST_IN_BLOCK) tail -= 1; // or ever smaller blocks would come of many keys
@@ -180,16 +181,23 @@ export class View {
       texts = [];
       text = "";
     };
-    for (let unit = from; unit < to; unit += 1) {
+    const begin = () => {
       if (line === null) lines.push((line = make("div", { class: "line", role: "presentation" })));
+    };
+    for (let unit = from; unit < to; unit += 1) {
+      begin();
       const gap = this.leftOut(unit);
       if (gap) add(gap, gap.textContent);
       const said = textOfUnit(this.units, unit);
-      const own = this.isSpecial(unit) ? "" : said; // a special token is none of the text's letters
-      const broken = unit === from && unit > 0 && this.units.placed && !endsWithBreak(this.units, unit - 1);
-      add(this.token(unit, said, (unit - from) % COLOURS, broken), own);
-      text += own;
-      if (said.endsWith("\n")) finish(); // of any other the break is within it
+      const parts = this.standsAsBytes(unit, said) ? [said] : said.split(/(?<=\n)/); // each in a line of its own
+      for (const [i, part] of parts.entries()) {
+        begin();
+        const own = this.isSpecial(unit) ? "" : part; // a special token is none of the text's letters
+        add(i === 0 ? this.token(unit, said, part, (unit - from) % COLOURS) : this.restOfToken(unit, part, (unit - from) % COLOURS), own);
+        text += own;
+        const isEnd = part.endsWith("\n") && !(unit === from && i === 0 && goesOn(this.units, unit)); // the block has begun a line
+        if (isEnd) finish();
+      }
     }
     if (to === this.units.count) {
       const rest = this.between(to === 0 ? 0 : this.units.end[to - 1], this.units.text.length);
@@ -215,31 +223,45 @@ export class View {
     return answer.tokens[answer.ids[first[unit]]].special;
   }
 
-  // broken: whether the line of the page that it begins is none of the text yet.
-  token(unit, said, colour, broken) {
+  standsAsBytes(unit, said) {
+    const { answer, first, placed } = this.units;
+    return !placed && said.includes("\ufffd") && answer.tokens[answer.ids[first[unit]]].text === null;
+  }
+
+  namesOf(unit, part, colour) {
+    const { first, differs } = this.units;
+    const names = ["token", this.isSpecial(unit) ? "special" : `c${colour}`];
+    if (first[unit + 1] - first[unit] > 1) names.push("shared");
+    if (differs !== null && differs[unit]) names.push("differs");
+    if (/\t[^]/.test(part)) names.push("lines");
+    return names.join(" ");
+  }
+
+  // What is in a line of a token that has a line break before it.
+  restOfToken(unit, part, colour) {
+    return make("span", { class: this.namesOf(unit, part, colour), "aria-hidden": "true", "data-unit": unit }, shownText(part, this.marks, true));
+  }
+
+  // A token; part: what of it is in its first line.
+  token(unit, said, part, colour) {
     const { answer, first, differs } = this.units;
     const id = answer.ids[first[unit]];
     const n = first[unit + 1] - first[unit];
-    const names = ["token"];
-    if (this.isSpecial(unit)) names.push("special");
-    else names.push(`c${colour}`);
-    if (n > 1) names.push("shared");
-    if (differs !== null && differs[unit]) names.push("differs");
-    if (/[\t\n][^]/.test(said)) names.push("lines");
     const ids = answer.ids.slice(first[unit], Math.min(first[unit + 1], first[unit] + MOST_SPOKEN));
     const what = n > 1 ? `${n} tokens that share characters: ${ids.join(", ")}${n > ids.length ? " and more" : ""}` : `token ${ids[0]}`;
     const found = make("span", {
-      class: names.join(" "), role: "option", tabindex: unit === this.at ? "0" : "-1", "data-unit": unit,
+      class: this.namesOf(unit, part, colour), role: "option", tabindex: unit === this.at ? "0" : "-1", "data-unit": unit,
       "aria-label": `${spokenText(said)}, ${what}${differs !== null && differs[unit] ? ", differs" : ""}`,
     });
-    const bytes = answer.tokens[id].text === null && said.includes("\ufffd") && !this.units.placed;
-    found.append(bytes ? make("span", { class: "unseen-character" }, spacedBytes(answer.tokens[id].bytes)) : shownText(said, this.marks, true, broken));
+    found.append(this.standsAsBytes(unit, said) ? make("span", { class: "unseen-character" }, spacedBytes(answer.tokens[id].bytes)) : shownText(part, this.marks, true));
     return found;
   }
 
   show(target) {
     const token = target instanceof Element ? target.closest(".token") : null;
-    if (token && this.element.contains(token)) this.onShow(this.units, Number(token.dataset.unit), token);
+    if (!token || !this.element.contains(token)) return;
+    const { unit } = token.dataset;
+    this.onShow(this.units, Number(unit), this.element.querySelector(`[data-unit="${unit}"]`)); // of its parts the first
   }
 
   walk(event) {
@@ -323,9 +345,13 @@ function move(block, by) {
   for (const token of block.element.querySelectorAll(".token")) token.dataset.unit = Number(token.dataset.unit) + by;
 }
 
-// Whether a unit's first character, or its last, is a line break.
-const beginsWithBreak = (units, unit) => units.text.charCodeAt(units.start[unit]) === 10;
 const endsWithBreak = (units, unit) => units.text.charCodeAt(units.end[unit] - 1) === 10;
+
+// Whether a unit begins with the line break of the line before it, and goes on in the next one.
+function goesOn(units, unit) {
+  if (!units.placed || unit === 0 || unit >= units.count || units.end[unit] === units.start[unit]) return false;
+  return units.text.charCodeAt(units.start[unit]) === 10 && !endsWithBreak(units, unit) && !endsWithBreak(units, unit - 1) && gapBefore(units, unit) === 0;
+}
 
 // Runs of units of a range: a block ends at the end of a line if it can, so that lines are drawn whole.
 function blocksOf(units, first, end) {
@@ -336,7 +362,7 @@ function blocksOf(units, first, end) {
     let to = most;
     if (units.placed && most < end) {
       for (let unit = most; unit > from + LEAST_IN_BLOCK; unit -= 1) {
-        if (endsWithBreak(units, unit - 1) || beginsWithBreak(units, unit)) {
+        if (endsWithBreak(units, unit - 1) || goesOn(units, unit)) {
           to = unit;
           break;
         }
