@@ -12,8 +12,8 @@ from typing import Any, NamedTuple
 from cbpe.common.warning import warn
 from cbpe.measures.definitions import BY_KEY, SHARES
 from cbpe.views.html import visible
-from cbpe.views.names import short_names
-from cbpe.views.pictures import STYLE, picture_of, put_sizes, refuse_picture
+from cbpe.views.names import short_names, width
+from cbpe.views.pictures import STYLE, picture_of, put_commas, put_sizes, refuse_picture
 
 __all__ = ["PAGES", "draw_comparison", "draw_sweep", "is_number", "names_in", "refuse_chart"]
 
@@ -26,8 +26,9 @@ MARKERS = "osD^vP*X"
 LINES = ("-", "--", ":", "-.")  # of each colour, as the hatches
 DRAWN = ("bytes_per_token", "fertility", "continued_words", "strr", "premium", "renyi_efficiency", "vocabulary_used")
 PAGES = (".html", ".htm")  # endings of a report
-LONGEST_NAME = 25  # characters of a name
-LONGEST_TITLE = 100  # characters of a name above the curves
+# Columns, as in a terminal: a Chinese character takes two.
+LONGEST_NAME = 25  # of a name
+LONGEST_TITLE = 80  # of a name above the curves
 BARS = 0.8  # the share of a chart that they take: the rest is between the corpora
 # Inches of a picture.
 WIDTH = 8.0  # if it need not be wider
@@ -35,12 +36,14 @@ WIDTH_OF_CURVES = 9.0  # as much as the page of a notebook shows
 WIDEST = 100.0
 LEAST_BAR = 0.045  # of a bar
 AXIS = 0.6  # beside a chart
-CHARACTER = 0.065  # of a name
+COLUMN = 0.065  # of a name
 KEY = 0.7  # beside a name of a legend
 LEGEND_ROW = 0.2
 TURNED = 30  # degrees of names that are turned a little
 LEAST_ROTATED = 0.35  # between names that are rotated a little
+LEAST_UPRIGHT = 0.14  # between names that stand upright, which lie on each other with less
 LEAST_SEEN = 1.5  # points of a bar
+NOTHING = "nothing to measure"  # in a chart of no number
 CURVES = (("bytes_per_token", "bytes per token"), ("fertility", "fertility"), ("vocabulary_used", "vocabulary used"))
 
 
@@ -52,24 +55,25 @@ def draw_comparison(rows: Sequence[Row], ending: str = ".svg") -> bytes:
     tokenizers, corpora = names_in(rows, "tokenizer"), names_in(rows, "corpus")
     names, labels = (in_a_chart(each) for each in (tokenizers, corpora))
     layout = laid_out(len(keys), len(tokenizers), labels)
-    n_legend = legend_columns(names, layout.width)
+    inches = with_legend(layout.width, names)
+    n_legend = legend_columns(names, inches)
     height = layout.n_rows * layout.row_height + LEGEND_ROW * math.ceil(len(names) / n_legend) + 0.3
-    with new_figure(ending, height, layout.width) as figure:
+    with new_figure(ending, height, inches) as figure:
         axes_of = iter(figure.subplots(layout.n_rows, layout.n_columns, squeeze=False).flat)
-        width = BARS / len(tokenizers)
+        bar = BARS / len(tokenizers)
         for key, axes in zip(keys, axes_of, strict=False):
             for i, name in enumerate(tokenizers):
                 heights = [number_or_none(found[name, corpus][key]) for corpus in corpora]
-                places = [at + (i - (len(tokenizers) - 1) / 2) * width for at in range(len(corpora))]
+                places = [at + (i - (len(tokenizers) - 1) / 2) * bar for at in range(len(corpora))]
                 look = {"color": colour(i), "hatch": hatch(i), "edgecolor": "white", "linewidth": layout.edge}
-                axes.bar(places, heights, width, label=str(i), **look)
+                axes.bar(places, heights, bar, label=str(i), **look)
             axes.set_title(BY_KEY[key].title, fontsize=10)
             # The end of a name that is turned a little is at its place: in the middle, it would reach into the next.
             turned = {"ha": "right", "rotation_mode": "anchor"} if layout.rotation == TURNED else {}
             axes.set_xticks(range(len(corpora)), labels, rotation=layout.rotation, fontsize=8, **turned)
             axes.margins(x=0.01)
             axes.set_ylim(bottom=0)  # also where all are 0
-            in_percent(axes, key)
+            put_values(axes, key)
             axes.grid(axis="y", alpha=0.3)
             axes.set_axisbelow(True)
         for axes in axes_of:  # zip has taken those that have a measure
@@ -90,27 +94,50 @@ class Layout(NamedTuple):
 
 
 def laid_out(n_charts: int, n_tokenizers: int, labels: Sequence[str]) -> Layout:
-    """Two charts beside each other, or one where there are more bars than it has room for; then as wide as they take,
-    up to a limit."""
+    """Two charts beside each other, or one where there are more bars than it has room for, or more names below; then
+    as wide as they take, up to a limit."""
     n_bars = n_tokenizers * len(labels)
-    wanted = LEAST_BAR * n_bars / BARS
+    wanted = max(LEAST_BAR * n_bars / BARS, LEAST_UPRIGHT * len(labels))
     room = WIDTH / 2 - AXIS
     n_columns = 2 if wanted <= room else 1
-    width = WIDTH if n_columns == 2 else min(max(WIDTH, wanted + AXIS), WIDEST)
-    chart = width / n_columns - AXIS
-    longest = CHARACTER * max(map(len, labels))
+    wide = WIDTH if n_columns == 2 else min(max(WIDTH, wanted + AXIS), WIDEST)
+    chart = wide / n_columns - AXIS
+    lengths = [COLUMN * width(label) for label in labels]
+    longest = max(lengths)
     between = chart / len(labels)
     rotation = 90 if between < min(longest, LEAST_ROTATED) else TURNED if between < longest else 0
-    row_height = 2.6 + (max(0.0, longest - 0.5) if rotation == 90 else 0.0)
+    # What names take stands beside and below a chart, which keeps its size.
+    row_height = 2.6 + max(0.0, longest * math.sin(math.radians(rotation)) - 0.5)
+    if rotation == TURNED:
+        wide += n_columns * max(0.0, reach_of(lengths, between) - AXIS)
     points = 72 * BARS * chart / n_bars  # of one bar
     if points < LEAST_SEEN:
         warn(f"the picture has {n_bars:,} bars in each chart, which are too thin to be told apart: compare fewer")
-    return Layout(-(-n_charts // n_columns), n_columns, width, row_height, rotation, min(1.0, points / 8))
+    elif between < LEAST_UPRIGHT:
+        warn(f"the picture has {len(labels):,} names below each chart, which lie on each other: compare fewer corpora")
+    return Layout(-(-n_charts // n_columns), n_columns, wide, row_height, rotation, min(1.0, points / 8))
 
 
-def legend_columns(names: Sequence[str], width: float) -> int:
-    """How many names of a legend stand beside each other in a picture of so many inches."""
-    return max(1, min(len(names), 4, int(width / (CHARACTER * max(map(len, names)) + KEY))))
+def reach_of(lengths: Sequence[float], between: float) -> float:
+    """How far names that are turned a little reach to the left of a chart, in inches as their lengths and what is
+    between two of them: each ends at its place."""
+    share = math.cos(math.radians(TURNED))
+    return max(share * length - (i + 0.5) * between for i, length in enumerate(lengths))
+
+
+def with_legend(inches: float, names: Sequence[str]) -> float:
+    """The width of a picture, which is wider where one name of the legend has no room in it."""
+    return max(inches, named_in_inches(names))
+
+
+def named_in_inches(names: Sequence[str]) -> float:
+    """What the longest name takes in a legend."""
+    return COLUMN * max(map(width, names)) + KEY
+
+
+def legend_columns(names: Sequence[str], inches: float) -> int:
+    """How many names of a legend stand beside each other in a picture of this width."""
+    return max(1, min(len(names), 4, int(inches / named_in_inches(names))))
 
 
 def put_legend(figure: Any, names: Sequence[str], n_columns: int) -> None:
@@ -127,10 +154,11 @@ def draw_sweep(rows: Sequence[Row], ending: str = ".svg") -> bytes:
     token, fertility and use; a ring stands where a doubling has bought little."""
     corpora = names_in(rows, "corpus")
     names = in_a_chart(corpora)
-    n_legend = legend_columns(names, WIDTH_OF_CURVES)
+    inches = with_legend(WIDTH_OF_CURVES, names)
+    n_legend = legend_columns(names, inches)
     tokenizer = visible(rows[0]["tokenizer"])
     height = 3.5 + LEGEND_ROW * math.ceil(len(names) / n_legend)
-    with new_figure(ending, height, WIDTH_OF_CURVES) as figure:
+    with new_figure(ending, height, inches) as figure:
         figure.suptitle(short_names([tokenizer], LONGEST_TITLE)[tokenizer], fontsize=10)
         for axes, (key, title) in zip(figure.subplots(1, len(CURVES)), CURVES, strict=True):
             for i, corpus in enumerate(corpora):
@@ -143,19 +171,29 @@ def draw_sweep(rows: Sequence[Row], ending: str = ".svg") -> bytes:
                     [row["vocab_size"] for row in little], [row[key] for row in little],
                     "o", ms=11, mfc="none", mec=colour(i),
                 )  # fmt: skip
+            axes.set_title(title, fontsize=10)
+            axes.grid(alpha=0.3)
+            if not any(is_number(row[key]) for row in rows):
+                put_nothing(axes)
+                continue
             put_sizes(axes, [row["vocab_size"] for row in rows])
             axes.xaxis.set_major_formatter("{x:,.0f}")
             axes.tick_params(axis="x", labelsize=8, rotation=30)
-            in_percent(axes, key)
-            axes.set_title(title, fontsize=10)
+            put_values(axes, key)
             axes.set_xlabel("tokens in the vocabulary", fontsize=9)
-            axes.grid(alpha=0.3)
         put_legend(figure, names, n_legend)
         return picture_of(figure, ending)
 
 
-def in_percent(axes: Any, key: str) -> None:
-    """Have the values of a share in percent, as tables have them."""
+def put_nothing(axes: Any) -> None:
+    """Say in a chart that it has no number. matplotlib would put numbers of its own beside the axes."""
+    axes.set(xticks=[], yticks=[])
+    axes.text(0.5, 0.5, NOTHING, transform=axes.transAxes, ha="center", va="center", fontsize=9)
+
+
+def put_values(axes: Any, key: str) -> None:
+    """The values beside an axis as tables have them: shares in percent, large ones with commas."""
+    put_commas(axes)
     if key in SHARES:
         axes.yaxis.set_major_formatter(lambda value, _: f"{100 * value:.3g}%")
 

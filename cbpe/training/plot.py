@@ -6,7 +6,7 @@ import math
 from collections.abc import Sequence
 
 from cbpe.common.checks import N_BYTES
-from cbpe.views.pictures import INK, STYLE, picture_of, put_sizes
+from cbpe.views.pictures import INK, STYLE, picture_of, put_commas, put_sizes
 
 __all__ = ["USE", "draw_compression"]
 
@@ -38,9 +38,10 @@ def draw_compression(
             axes.axvline(start_tokens + merges_before, color=INK, linestyle=":", label="learned from here on")
             axes.legend()
         put_sizes(axes, found)
+        put_commas(axes)
         axes.xaxis.set_major_formatter("{x:,.0f}")
         axes.set_xlabel("tokens in the vocabulary")
         axes.set_ylabel("bytes of text per token")
-        axes.set_title(f"{text}: {curve[-1]:.2f} bytes per token")
+        axes.set_title(f"{text}: {curve[-1]:,.2f} bytes per token")
         axes.grid(alpha=0.3)
         return picture_of(figure, ending)

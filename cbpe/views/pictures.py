@@ -14,7 +14,7 @@ from cbpe.common.atomic_files import refuse_elsewhere
 from cbpe.common.checks import refuse_no_path
 from cbpe.common.wording import listed, shown
 
-__all__ = ["INK", "STYLE", "Picture", "is_picture", "picture_of", "put_sizes", "refuse_picture"]
+__all__ = ["INK", "STYLE", "Picture", "is_picture", "picture_of", "put_commas", "put_sizes", "refuse_picture"]
 
 # Ending of a name -> what the file says of itself. Without a date in it, the same picture is the same file.
 PICTURES: dict[str, dict[str, Any]] = {".svg": {"Date": None}, ".png": {}, ".pdf": {"CreationDate": None}}
@@ -28,6 +28,7 @@ STYLE: dict[Any, Any] = {
     # Without random names and a date in it, the same picture is the same file.
     "svg.fonttype": "none", "svg.hashsalt": "cbpe",
     "axes.formatter.useoffset": False,  # "1.0011" beside an axis, not "0.0001" and "+1.001" in a corner
+    "axes.formatter.limits": (-9, 15),  # nor "1e6" there
 }  # fmt: skip
 
 # What is found where a file of this kind begins.
@@ -41,6 +42,7 @@ ENOUGH_TO_TELL = 4096  # bytes of a file; comments may stand before what tells
 
 
 BOXES = "they are boxes"  # in the warning of characters that no font here has
+LARGE = 1000  # a value that has a comma
 SHARPER = 2  # how many pixels of a PNG stand where a screen had one
 
 
@@ -95,6 +97,12 @@ def put_sizes(axes: Any, sizes: Sequence[int]) -> None:
         axes.xaxis.get_major_locator().set_params(integer=True, nbins=6)
     else:
         axes.set_xscale("log", base=2)
+
+
+def put_commas(axes: Any) -> None:
+    """Have large values beside an axis with commas, as titles and tables have them."""
+    if max(axes.get_ylim()) >= LARGE:
+        axes.yaxis.set_major_formatter(lambda value, _: f"{value:,.12g}")
 
 
 def ending_of(path: str | os.PathLike[str]) -> str:

@@ -6,17 +6,16 @@ from __future__ import annotations
 import shutil
 import sys
 from collections.abc import Callable, Iterator, Sequence
-from unicodedata import category, east_asian_width
 
 from cbpe.common.checks import is_terminal
 from cbpe.views.html import cell_text, visible
-from cbpe.views.names import short_names
+from cbpe.views.names import short_names, width
 
 __all__ = ["LONGEST_NAME", "are_sizes", "cells_of", "in_groups", "names_for_fewest_tables", "text_table"]
 
 WIDTH = 80  # where nobody knows how wide what prints is
 GAP = 2  # columns of a terminal between two of the table
-# Characters of what names a row; a longer name is cut, as far as names stay different:
+# Columns of what names a row; a longer name is cut, as far as names stay different:
 LONGEST_NAME = 60  # where there is room,
 WIDEST_NAME = 24  # where there is none,
 LEAST_NAME = 12  # and where fewer tables take all columns then.
@@ -59,7 +58,8 @@ def are_sizes(values: Sequence[object]) -> bool:
 
 
 def cells_of(values: Sequence[object], most: int | None = None) -> Column:
-    """The values of a column as text on one line each. most: how many characters a name has, of a column of names."""
+    """The values of a column as text on one line each. most: how many columns of a terminal a name has, of a
+    column of names."""
     texts = [visible(cell_text(value)) for value in values]
     if most is None:
         return texts
@@ -76,8 +76,9 @@ def names_for_fewest_tables(
     room: int,
     gap: int,
 ) -> list[Column]:
-    """The columns that name the rows, with names of at most `most` characters: the longest ones for which the others,
-    of these widths, follow in no more tables than they need beside short ones. room, gap: as for in_groups."""
+    """The columns that name the rows, with names of at most `most` columns of a terminal: the longest ones for which
+    the others, of these widths, follow in no more tables than they need beside short ones. room, gap: as for
+    in_groups."""
 
     def tables(columns: list[Column]) -> int:
         of_names = [max(map(width_of, column)) for column in columns]
@@ -92,11 +93,6 @@ def aligned(cells: Column, *, to_the_right: bool) -> Column:
     widest = max(map(width, cells))
     blanks = [" " * (widest - width(each)) for each in cells]
     return [b + each if to_the_right else each + b for b, each in zip(blanks, cells, strict=True)]
-
-
-def width(text: str) -> int:
-    """How many columns of a terminal a text takes."""
-    return sum(0 if category(each) in ("Mn", "Me") else 1 + (east_asian_width(each) in "WF") for each in text)
 
 
 def in_groups(widths: Sequence[int], names: int, room: int, gap: int) -> Iterator[list[int]]:
