@@ -125,7 +125,7 @@ class Diff:
             ),
         ]
         if self.more_merges is not None:
-            about.append(("merges", continuation(self, str(self.a), str(self.b))))
+            about.append(("merges", Apart(continuation_parts(self, str(self.a), str(self.b)))))
         elif self.first_merge is not None:
             rank, here, there = self.first_merge
             told = (f"rank {rank:,}: ", *merge_parts(here), " in a, ", *merge_parts(there), " in b")
@@ -166,9 +166,14 @@ class Diff:
 
 def continuation(found: Diff, a: str, b: str) -> str:
     """Which of two has all merges of the other, in words; a and b are their names."""
+    return "".join(continuation_parts(found, a, b))
+
+
+def continuation_parts(found: Diff, a: str, b: str) -> tuple[str, ...]:
+    """The same, with the names apart from what is said of them."""
     more = found.more_merges or 0
     longer, shorter = (b, a) if more > 0 else (a, b)
-    return f"{longer} has all merges of {shorter} and {abs(more):,} more"
+    return longer, " has all merges of ", shorter, f" and {abs(more):,} more"
 
 
 def merge_parts(pair: tuple[bytes, bytes] | None) -> list[str]:
@@ -320,7 +325,7 @@ class VersionComparison:
 
     def _repr_html_(self) -> str:
         """What a notebook shows: all texts together, and the first of them."""
-        from cbpe.views.html import block, table
+        from cbpe.views.html import Apart, block, table
 
         total = self.total
         sides = (
@@ -337,7 +342,8 @@ class VersionComparison:
             for n, text in enumerate(self.texts[:SHOWN])
         )
         which = "The first texts" if len(self.texts) > SHOWN else "Each text"
-        return block(shown, table(columns, rows, caption=f"{which}; a is {self.a!s}, b is {self.b!s}"))
+        caption = Apart((which, "; a is ", str(self.a), ", b is ", str(self.b)))
+        return block(shown, table(columns, rows, caption=caption))
 
     @property
     def total(self) -> TextComparison:

@@ -30,13 +30,16 @@ STYLE = (
     # Three times the class: JupyterLab sets all cells to the right, by a rule with two classes.
     ".cbpe.cbpe.cbpe th,.cbpe.cbpe.cbpe td{text-align:left}.cbpe.cbpe.cbpe .n{text-align:right}"
     ".cbpe thead th{background:var(--head);cursor:default}"
-    # Tokens may have several spaces one after another; what names a row is not broken.
+    # Tokens may have several spaces one after another; what names a row is not broken, unless it is long.
     ".cbpe bdi{white-space:pre-wrap}.cbpe tr>:first-child,.cbpe tr>:first-child bdi{white-space:pre}"
+    ".cbpe.cbpe .w,.cbpe.cbpe .w bdi{white-space:pre-wrap;overflow-wrap:anywhere}.cbpe .w{min-width:20em}"
     ".cbpe .n{font-variant-numeric:tabular-nums}"
     ".cbpe .dim{color:var(--dim)}.cbpe code{font-family:ui-monospace,monospace;color:inherit;background:none}"
 )
 # What is written in place of characters that do not show, or that act on others (as str.isprintable knows them), where
 # people know a sign for them.
+LONGEST_NAME = 40  # characters of what is not broken
+LONGEST_VALUE = 1000  # characters; of a longer one the beginning is shown
 LEAST_BY_DECIMALS = 0.001  # of the numbers that are not shown by their first digits
 NO_FORMULAS = "tex2jax_ignore mathjax_ignore"  # classes by which MathJax, of any version, leaves a text alone
 UNSEEN = {"\n": "↵", "\r": "␍", "\t": "⇥"}
@@ -71,8 +74,9 @@ def block(*parts: str, style: str = "") -> str:
     return f'<div class="cbpe {NO_FORMULAS}"><style>{STYLE}{style}</style>{"".join(parts)}</div>'
 
 
-def page(title: str, *parts: str) -> str:
-    """A whole document, which needs nothing else: a policy in it forbids to run or to fetch anything."""
+def page(title: str | Apart, *parts: str) -> str:
+    """A whole document, which needs nothing else: a policy in it forbids to run or to fetch anything. title: may be
+    Apart, as a caption and a heading of a table may."""
     policy = "default-src 'none'; style-src 'unsafe-inline'; img-src data:"
     return (
         '<!DOCTYPE html>\n<html lang="en"><head><meta charset="utf-8">'
@@ -80,7 +84,7 @@ def page(title: str, *parts: str) -> str:
         '<meta name="viewport" content="width=device-width, initial-scale=1">'
         f"<title>{escaped(title)}</title><style>:root{{color-scheme:light dark}}"
         "body{margin:0 auto;max-width:75em}.cbpe figure{margin:1em 0}</style></head>"
-        f"<body>{block(f'<h1>{escaped(title)}</h1>', *parts)}</body></html>\n"
+        f"<body>{block(f'<h1>{said(title)}</h1>', *parts)}</body></html>\n"
     )
 
 
@@ -90,23 +94,27 @@ def section(title: str, *parts: str) -> str:
 
 
 def table(
-    columns: Sequence[str], rows: Iterable[Sequence[object]], *, caption: str = "", titles: Sequence[str] = ()
+    columns: Sequence[str | Apart],
+    rows: Iterable[Sequence[object]],
+    *,
+    caption: str | Apart = "",
+    titles: Sequence[str] = (),
 ) -> str:
     """A table. titles: what a pointer over each heading shows. Columns of numbers stand to the right."""
     rows = [list(row) for row in rows]
     numbers = [are_numbers([row[i] for row in rows]) for i in range(len(columns))]
     kinds = [' class="n"' if number else "" for number in numbers]
-    said = [f' title="{escaped(title)}"' if title else "" for title in titles] or [""] * len(columns)
+    pointed = [f' title="{escaped(title)}"' if title else "" for title in titles] or [""] * len(columns)
     heads = (
-        f'<th scope="col"{kind}{title}>{escaped(name)}</th>'
-        for name, kind, title in zip(columns, kinds, said, strict=True)
+        f'<th scope="col"{kind}{title}>{said(name)}</th>'
+        for name, kind, title in zip(columns, kinds, pointed, strict=True)
     )
     body = "".join(
         "<tr>" + "".join(cell(value, kind, i == 0) for i, (value, kind) in enumerate(zip(row, kinds, strict=True)))
         + "</tr>"
         for row in rows
     )  # fmt: skip
-    shown = f"<caption>{escaped(caption)}</caption>" if caption else ""
+    shown = f"<caption>{said(caption)}</caption>" if caption else ""
     return f"<table>{shown}<thead><tr>{''.join(heads)}</tr></thead><tbody>{body}</tbody></table>"
 
 
@@ -140,16 +148,25 @@ class LeftToRight(str):
     """A text that runs from left to right whatever its first letter, as escapes stand in it."""
 
 
+def said(text: str | Apart) -> str:
+    """A heading, whose parts are isolated if it has some."""
+    return isolated(text) if isinstance(text, Apart) else escaped(text)
+
+
 def cell(value: object, kind: str = "", is_head: bool = False) -> str:
-    parts = "".join(map(isolated, value)) if isinstance(value, Apart) else ""
-    shown = f'<bdi dir="ltr">{parts}</bdi>' if parts else isolated(value)
-    return f'<th scope="row"{kind}>{shown}</th>' if is_head else f"<td{kind}>{shown}</td>"
+    kind = kind or (' class="w"' if len(cell_text(value)) > LONGEST_NAME else "")
+    return f'<th scope="row"{kind}>{isolated(value)}</th>' if is_head else f"<td{kind}>{isolated(value)}</td>"
 
 
 def isolated(value: object) -> str:
     """A value that runs in the direction of its first letter, or from left to right, and takes nothing with it."""
+    if isinstance(value, Apart) and value:
+        return f'<bdi dir="ltr">{"".join(map(isolated, value))}</bdi>'
     direction = ' dir="ltr"' if isinstance(value, LeftToRight) else ""
-    return f"<bdi{direction}>{escaped(cell_text(value))}</bdi>"
+    text = cell_text(value)
+    if len(text) > LONGEST_VALUE:
+        return f"<bdi{direction}>{escaped(text[:LONGEST_VALUE])}…</bdi> ({len(text):,} characters)"
+    return f"<bdi{direction}>{escaped(text)}</bdi>"
 
 
 def are_numbers(cells: Sequence[object]) -> bool:

@@ -359,7 +359,7 @@ def test_statistics_versions_comparisons_and_reports_show_their_numbers(tmp_path
             assert shown in version._repr_html_()
         many = models.compare("ab", cbpe.get_encoding("gpt2"), ["abab"] * 30)._repr_html_()
         assert many.count("<tr>") == 3 + 21
-        assert "The first texts; a is ab@1" in many
+        assert "The first texts; a is ab@1" in re.sub("</?bdi[^>]*>", "", many)
         assert '<tr><th scope="row">problems</th><td><bdi>0<' in models.verify()._repr_html_()
 
 
