@@ -2,31 +2,49 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Sequence
-from typing import TYPE_CHECKING, Generic, TypeVar
+from itertools import islice
+from typing import TYPE_CHECKING, Generic, SupportsIndex, TypeVar, overload
 
 from store.changing import AliasMove
 from store.records.audit import Change
-from store.records.versions import Version
+from store.records.versions import Version, as_measured
 
 if TYPE_CHECKING:
+    from typing_extensions import Self
+
     from store.asking import TokenPlace
 
 __all__ = ["ChangeList", "MoveList", "PlaceList", "VersionList"]
 
 T = TypeVar("T")
+MOST_ROWS = 100  # of a table
 SHOWN = 3  # tags, aliases and metrics in a cell
+DIGEST = re.compile(r"sha256:[0-9a-f]{64}")
+DIGITS = 12  # of a digest in a cell
 
 
 class Table(list[T], Generic[T]):
-    """A list that a notebook shows as a table."""
+    """A list that a notebook shows as a table, as it does a slice of it. Of a long one it shows the first rows."""
 
     columns: tuple[str, ...]
+
+    @overload
+    def __getitem__(self, place: SupportsIndex, /) -> T: ...
+    @overload
+    def __getitem__(self, place: slice, /) -> Self: ...
+    def __getitem__(self, place: SupportsIndex | slice, /) -> T | Self:
+        return type(self)(super().__getitem__(place)) if isinstance(place, slice) else super().__getitem__(place)
 
     def _repr_html_(self) -> str | None:
         from cbpe.views.html import block, table
 
-        return block(table(self.columns, map(self.cells, self))) if self else None
+        if not self:
+            return None
+        shown = table(self.columns, map(self.cells, islice(self, MOST_ROWS)))
+        more = len(self) - MOST_ROWS
+        return block(shown, f'<p class="dim">and {more:,} more</p>' if more > 0 else "")
 
     def __reduce__(self) -> tuple[type[list[T]], tuple[list[T]]]:
         return list, (list(self),)  # what is pickled or copied is a plain list, which needs no name of this module
@@ -41,11 +59,10 @@ class VersionList(Table[Version]):
 
     @staticmethod
     def cells(item: Version) -> Sequence[object]:
-        from cbpe.common.wording import number_text
-        from cbpe.views.html import Apart, in_commas
+        from cbpe.views.html import Apart, cell_text, in_commas
 
         tags = [[key, "=", value] if value else [key] for key, value in item.tags.items()]
-        metrics = [[key, "=", number_text(value)] for key, value in item.metrics.items()]
+        metrics = [[key, "=", cell_text(as_measured(value))] for key, value in item.metrics.items()]
         labels = ([[alias] for alias in item.aliases], tags, metrics)
         return (
             item.reference,
@@ -53,8 +70,15 @@ class VersionList(Table[Version]):
             item.n_special_tokens,
             item.time.isoformat(" ", "minutes"),
             *(Apart(in_commas(each, SHOWN)) for each in labels),
-            item.parent,
+            parent_shown(item.parent),
         )
+
+
+def parent_shown(parent: str | None) -> str | None:
+    """A parent that is no version in the store by the first digits of its digest."""
+    if parent is not None and DIGEST.fullmatch(parent):
+        return parent[: len("sha256:") + DIGITS]
+    return parent
 
 
 class PlaceList(Table["TokenPlace"]):
@@ -62,7 +86,9 @@ class PlaceList(Table["TokenPlace"]):
 
     @staticmethod
     def cells(item: TokenPlace) -> Sequence[object]:
-        return (item.version.reference, item.id, item.rank)
+        from cbpe.views.html import LeftToRight
+
+        return (item.version.reference, LeftToRight(item.id), item.rank)  # an id is a name, and has no commas
 
 
 class ChangeList(Table[Change]):
@@ -71,9 +97,11 @@ class ChangeList(Table[Change]):
     @staticmethod
     def cells(item: Change) -> Sequence[object]:
         from cbpe.views.changes import change_in_words
+        from cbpe.views.html import Apart
 
         version = item.name if item.number is None else f"{item.name}@{item.number}"
-        return (item.time.isoformat(" ", "seconds"), item.who, item.action, version, change_in_words(item.details))
+        details = Apart(part for part in re.split("(, |=)", change_in_words(item.details)) if part)
+        return (item.time.isoformat(" ", "seconds"), item.who, item.action, version, details)
 
 
 class MoveList(Table[AliasMove]):

@@ -30,6 +30,7 @@ __all__ = [
     "STORED",
     "Order",
     "Version",
+    "as_measured",
     "check_meant",
     "fetch",
     "fetch_by_id",
@@ -121,9 +122,14 @@ class Version:
             ("sha256", self.digest),
         ]
         known = [(name, value) for name, value in about if value is not None and value not in ("", ())]
-        measured = ((key, int(value) if value.is_integer() else value) for key, value in self.metrics.items())
+        measured = ((key, as_measured(value)) for key, value in self.metrics.items())
         metrics = table(("metric", "value"), measured) if self.metrics else ""
         return block(pairs(self.reference, known), metrics)
+
+
+def as_measured(value: float) -> float:
+    """A metric without decimals where it has none: 264.0 -> 264"""
+    return int(value) if value.is_integer() else value
 
 
 parents = versions.alias("parents")

@@ -60,7 +60,7 @@ SHARED = {
     "cbpe.tokenizers.tokenizer": {"Tokenizer"},
     "cbpe.training.record": {"TrainingRecord"},
     "cbpe.views.changes": {"change_in_words"},
-    "cbpe.views.html": {"Apart", "LeftToRight", "block", "in_commas", "pairs", "table"},
+    "cbpe.views.html": {"Apart", "LeftToRight", "block", "cell_text", "in_commas", "pairs", "table"},
     "cbpe.views.readable": {"readable_bytes"},
     "cbpe.views.settings": {"differing"},
 }
