@@ -90,14 +90,14 @@ def compare(
             except NotEncoded as error:
                 raise KeyError(f"{name} {error.args[0]}") from None
     costs = Costs.of(found, parallel) if parallel is not None else None
-    gaps = [] if costs is None else [*costs.gaps()]
-    for gap in gaps:
+    unsaid = [] if costs is None else [*costs.gaps()]
+    for gap in unsaid:
         warn(gap)
     analyses = {name: tok.analyze() for name, tok in tokenizers.items()}
     orders = {name: merge_order(tok) for name, tok in tokenizers.items()}
     rows, counts = [], {}
     for corpus, counted in found.items():
-        tell_of_corpus(corpus, counted)
+        unsaid += tell_of_corpus(corpus, counted)
         reference_tokens = int(counted.tokens[reference].counts.sum())
         for name, tok in tokenizers.items():
             tokens = TokenCounts(tok, counted.tokens[name].counts)
@@ -115,7 +115,7 @@ def compare(
             row["nsl"] = ratio(row["tokens"], reference_tokens)
             row |= {"parity": None, "premium": None, "gini": None} if costs is None else costs.row(name, corpus)
             rows.append({**row, **of_vocabulary(tok, analyses[name])})
-    return Comparison(rows, reference, parallel, alpha, analyses, counts, gaps)
+    return Comparison(rows, reference, parallel, alpha, analyses, counts, unsaid)
 
 
 # ---- Checking what is given
@@ -281,13 +281,15 @@ def lines_of(chunks: Iterator[str]) -> Iterator[str]:
 # ---- Rows
 
 
-def tell_of_corpus(name: str, counted: Counted) -> None:
-    """Warn where its measures say less than one thinks."""
+def tell_of_corpus(name: str, counted: Counted) -> list[str]:
+    """Warn where its measures say less than one thinks. Returns what rows do not say of that."""
     if not counted.sizes()["bytes"]:
         warn(f"{name} {EMPTY}")
     if (dropped := counted.words.dropped) > 0:
         of_all = f"the rarest, which are {share_in_words(dropped, counted.words.words)} of all, are left out of"
-        warn(f"{name} has more than a million distinct words: {of_all} continued words and STRR")
+        warn(told := f"{name} has more than a million distinct words: {of_all} continued words and STRR")
+        return [told]
+    return []
 
 
 def of_tokens(

@@ -10,8 +10,8 @@ from typing import TYPE_CHECKING, Any
 from cbpe.common.wording import share_in_percent
 from cbpe.measures.charts import draw_comparison, draw_sweep, is_number, names_in
 from cbpe.measures.definitions import BY_KEY, INTERMEDIATE, LITTLE, MEASURES
-from cbpe.measures.rows import shown_value, told_of_row
-from cbpe.views.html import LeftToRight, escaped, page, section, table
+from cbpe.measures.rows import shown_value, told_of_corpus, told_of_row
+from cbpe.views.html import Apart, LeftToRight, escaped, page, said, section, table, with_names
 from cbpe.views.readable import readable_bytes
 
 if TYPE_CHECKING:
@@ -36,7 +36,7 @@ def report(
     corpus, as Comparison.merges."""
     return page(
         "Tokenizers compared",
-        section("Measures", summary, f'<p class="dim">{escaped(notes)}</p>', misleading(rows, told)),
+        section("Measures", summary, f'<p class="dim">{in_own_direction(rows, notes)}</p>', misleading(rows, told)),
         section("Charts", picture(draw_comparison(rows), "bar charts of the measures above")),
         section("All numbers", all_numbers(rows)),
         section(
@@ -54,7 +54,7 @@ def sweep_report(rows: Sequence[Mapping[str, Any]], summary: str, told: Sequence
     rings = f'<p class="dim">A ring stands where a doubling of the vocabulary has saved less than {LITTLE:.0%}.</p>'
     saved = ("saved by doubling", "share of the tokens that a size saves over half of it", "")
     return page(
-        f"Sizes of a vocabulary: {rows[0]['tokenizer']}",
+        with_names(f"Sizes of a vocabulary: {rows[0]['tokenizer']}", [rows[0]["tokenizer"]]),
         section("Curves", picture(draw_sweep(rows), "measures against the size of the vocabulary"), rings),
         section("Sizes", summary, misleading(largest, told)),
         section("What the measures mean", definitions(rows[0].keys(), [saved])),
@@ -63,19 +63,26 @@ def sweep_report(rows: Sequence[Mapping[str, Any]], summary: str, told: Sequence
 
 def misleading(rows: Sequence[Mapping[str, Any]], told: Sequence[str]) -> str:
     """What misleads about the measures, as sentences: who reads a report has seen no warning."""
-    said = [*(each for row in rows for each in told_of_row(row)), *told]
-    return f"<ul>{''.join(f'<li>{escaped(each)}.</li>' for each in said)}</ul>" if said else ""
+    found = dict.fromkeys(each for told_of in (told_of_corpus, told_of_row) for row in rows for each in told_of(row))
+    items = "".join(f"<li>{in_own_direction(rows, each)}.</li>" for each in (*found, *told))
+    return f"<ul>{items}</ul>" if items else ""
 
 
-def picture(svg: bytes, said: str) -> str:
+def in_own_direction(rows: Sequence[Mapping[str, Any]], text: str) -> str:
+    """A sentence in HTML, in which the names of tokenizers and corpora turn nothing around."""
+    return said(with_names(text, [*names_in(rows, "tokenizer"), *names_in(rows, "corpus")]))
+
+
+def picture(svg: bytes, alternative: str) -> str:
     """A picture that cannot run anything, as it is no part of the page's markup."""
     data = b64encode(svg).decode()
-    return f'<figure><img alt="{escaped(said)}" style="max-width:100%" src="data:image/svg+xml;base64,{data}"></figure>'
+    source = f"data:image/svg+xml;base64,{data}"
+    return f'<figure><img alt="{escaped(alternative)}" style="max-width:100%" src="{source}"></figure>'
 
 
 def all_numbers(rows: Sequence[Mapping[str, Any]]) -> str:
     """A row for each key of which there is a number, a column for each tokenizer and corpus."""
-    heads = [f"{row['tokenizer']} · {row['corpus']}" for row in rows]
+    heads = [Apart((row["tokenizer"], " · ", row["corpus"])) for row in rows]
     keys = [key for key in rows[0] if key not in ("tokenizer", "corpus") and any(is_number(row[key]) for row in rows)]
     return table(["measure", *heads], ([title_of(key), *(shown_value(row, key) for row in rows)] for key in keys))
 
@@ -101,8 +108,9 @@ def hardly_alone(rows: Sequence[Mapping[str, Any]], merges: Callable[[str, str],
     if not found:
         return f'<p class="dim">No merge that was applied {LEAST_APPLIED} times took so many.</p>'
     of_all = f", of {', '.join(left_out)}, the {HARDLY_ALONE} that took the largest shares" if left_out else ""
-    return f'<p class="dim">Of merges that were applied {LEAST_APPLIED} times or more{escaped(of_all)}.</p>' + table(
-        ("tokenizer", "corpus", "left", "right", "applied", "of the left", "of the right"), found
+    return (
+        f'<p class="dim">Of merges that were applied {LEAST_APPLIED} times or more{in_own_direction(rows, of_all)}.</p>'
+        + table(("tokenizer", "corpus", "left", "right", "applied", "of the left", "of the right"), found)
     )
 
 

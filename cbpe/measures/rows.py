@@ -9,11 +9,11 @@ import math
 from collections.abc import Mapping, Sequence
 from typing import Any
 
-from cbpe.analysis.texts import told_of_measures
-from cbpe.common.wording import share_in_percent
+from cbpe.analysis.texts import EMPTY, told_of_measures
+from cbpe.common.wording import number_of, share_in_percent
 from cbpe.measures.definitions import SHARES
 
-__all__ = ["csv_of", "json_of", "plain", "shown_value", "told_of_row"]
+__all__ = ["csv_of", "json_of", "plain", "shown_value", "told_of_corpus", "told_of_row"]
 
 
 def json_of(rows: Sequence[Mapping[str, Any]]) -> str:
@@ -50,6 +50,19 @@ def plain(value: Any) -> Any:
 def shown_value(row: Mapping[str, Any], key: str) -> object:
     """A value of a row as a table has it: shares in percent."""
     return share_in_percent(row[key]) if key in SHARES and plain(row[key]) is not None else row[key]
+
+
+def told_of_corpus(row: Mapping[str, Any]) -> list[str]:
+    """What a row says of how its corpus was read, as sentences: that nothing was there, or what was left out of it or
+    replaced in it."""
+    corpus, skipped, replaced = row["corpus"], row.get("skipped"), row.get("replaced")
+    told = [] if row["bytes"] else [f"{corpus} {EMPTY}"]
+    if skipped:
+        are = "is" if skipped == 1 else "are"
+        told.append(f"{number_of(skipped, 'text')} of {corpus} {are} null, and {are} left out")
+    if replaced:
+        told.append(f"{corpus} has U+FFFD in {number_of(replaced, 'place')} for what is not UTF-8")
+    return told
 
 
 def told_of_row(row: Mapping[str, Any]) -> list[str]:

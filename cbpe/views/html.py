@@ -8,11 +8,27 @@ from __future__ import annotations
 
 import html
 import math
+import re
 from collections.abc import Iterable, Sequence
+from unicodedata import bidirectional
 
 from cbpe.views.readable import BLANK, on_circle
 
-__all__ = ["block", "cell_text", "escaped", "page", "pairs", "section", "table", "visible"]
+__all__ = [
+    "Apart",
+    "LeftToRight",
+    "block",
+    "cell_text",
+    "escaped",
+    "in_commas",
+    "page",
+    "pairs",
+    "said",
+    "section",
+    "table",
+    "visible",
+    "with_names",
+]
 
 # Colours are variables, which have other values on a dark page. Notebooks tell by attributes of their own that they are
 # dark.
@@ -32,12 +48,14 @@ STYLE = (
     ".cbpe thead th{background:var(--head);cursor:default}"
     # Tokens may have several spaces one after another; what names a row is not broken, unless it is long.
     ".cbpe bdi{white-space:pre-wrap}.cbpe tr>:first-child,.cbpe tr>:first-child bdi{white-space:pre}"
-    ".cbpe.cbpe .w,.cbpe.cbpe .w bdi{white-space:pre-wrap;overflow-wrap:anywhere}.cbpe .w{min-width:20em}"
+    ".cbpe.cbpe .w,.cbpe.cbpe .w bdi{white-space:pre-wrap;overflow-wrap:anywhere}"
+    ".cbpe .w{min-width:10em}.cbpe tr>.w:first-child{min-width:20em}"
     ".cbpe .n{font-variant-numeric:tabular-nums}"
     ".cbpe .dim{color:var(--dim)}.cbpe code{font-family:ui-monospace,monospace;color:inherit;background:none}"
 )
 # What is written in place of characters that do not show, or that act on others (as str.isprintable knows them), where
 # people know a sign for them.
+TURNING = {"R", "AL", "AN"}  # classes of Unicode's bidirectional algorithm
 LONGEST_NAME = 40  # characters of what is not broken
 LONGEST_VALUE = 1000  # characters; of a longer one the beginning is shown
 LEAST_BY_DECIMALS = 0.001  # of the numbers that are not shown by their first digits
@@ -132,6 +150,17 @@ class Apart(tuple[str, ...]):
         return "".join(self)
 
 
+def with_names(text: str, names: Iterable[str]) -> str | Apart:
+    """A sentence with each of the names in it apart that have a letter that runs from the right: the others turn
+    nothing around.
+
+    >>> with_names("no text in א", ["א", "text"])
+    ('no text in ', 'א', '')
+    """
+    turning = sorted((name for name in names if TURNING & set(map(bidirectional, name))), key=len, reverse=True)
+    return Apart(re.split(f"({'|'.join(map(re.escape, turning))})", text)) if turning else text
+
+
 def in_commas(items: Iterable[Iterable[str]], most: int | None = None) -> list[str]:
     """The parts of the first items, with a comma between two items, and how many more there are.
 
@@ -149,7 +178,7 @@ class LeftToRight(str):
 
 
 def said(text: str | Apart) -> str:
-    """A heading, whose parts are isolated if it has some."""
+    """A heading or a sentence, whose parts are isolated if it has some."""
     return isolated(text) if isinstance(text, Apart) else escaped(text)
 
 

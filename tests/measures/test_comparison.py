@@ -20,7 +20,7 @@ from cbpe.views.html import cell_text
 HOSTILE = '<script>alert(1)</script>\u202e$x^2$\0"'
 
 ALLOWED = {"html", "head", "meta", "title", "style", "body", "div", "h1", "h2", "section", "p", "figure", "img"}
-ALLOWED |= {"table", "caption", "thead", "tbody", "tr", "th", "td", "bdi"}
+ALLOWED |= {"table", "caption", "thead", "tbody", "tr", "th", "td", "bdi", "ul", "li"}
 
 
 @pytest.fixture(scope="module")
