@@ -106,11 +106,14 @@ class ShownText:
         return block(f'<div>{lines}</div><p class="dim">{escaped(total)}</p>', style=STYLE)
 
     def _lines(self, groups: list[Group]) -> Iterator[str]:
-        """Each line of the text as an element, in the direction of most of its letters, special tokens aside."""
+        """Each line of the text as an element, in the direction of most of its letters, special tokens and marks of the
+        ends of words aside."""
         start = 0
         for i, group in enumerate(groups, 1):
             if group.text.endswith("\n") or i == len(groups):
-                texts = ["" if each.ids[0] in self._special else each.text for each in groups[start:i]]
+                texts = [
+                    "" if each.ids[0] in self._special else each.text.removesuffix(WORD_END) for each in groups[start:i]
+                ]
                 line = direction_of("".join(texts)) or "ltr"
                 places = places_in(texts, line)
                 drawn = []

@@ -173,8 +173,10 @@ def test_a_line_runs_in_the_direction_of_its_letters():
     assert re.findall(r"<bdi([^>]*)>\(<", html) == ["", ' dir="rtl"']  # a bracket opens as its line or its run does
 
 
-def test_the_mark_of_the_end_of_a_word_stands_behind_a_word_from_the_right(tmp_path):
-    letters = ["<unk>", "\u05d0", "\u05d1", "\u05d0</w>", "\u05d1</w>"]
+@pytest.fixture
+def of_words(tmp_path):
+    """A tokenizer of letters, of which the last of each word has a mark."""
+    letters = ["<unk>", *(letter + end for letter in "\u05d0\u05d1ab" for end in ("", "</w>"))]
     content = {
         "added_tokens": [], "normalizer": None, "pre_tokenizer": {"type": "WhitespaceSplit"},
         "decoder": {"type": "BPEDecoder", "suffix": "</w>"}, "post_processor": None,
@@ -184,10 +186,24 @@ def test_the_mark_of_the_end_of_a_word_stands_behind_a_word_from_the_right(tmp_p
         },
     }  # fmt: skip
     (tmp_path / "tokenizer.json").write_text(json.dumps(content))
-    tok = cbpe.load(tmp_path / "tokenizer.json")
-    html = tok.show("\u05d1\u05d0")._repr_html_()
+    return cbpe.load(tmp_path / "tokenizer.json")
+
+
+def test_the_mark_of_the_end_of_a_word_stands_behind_a_word_from_the_right(of_words):
+    html = of_words.show("\u05d1\u05d0")._repr_html_()
     assert '<bdi dir="ltr">\u05d0&lt;/w&gt;</bdi>' in html
     assert "<bdi>\u05d1</bdi>" in html
+
+
+def test_the_last_letter_of_a_word_from_the_right_stands_at_its_end(of_words):
+    for text, line, runs in (
+        ("ab \u05d1\u05d0\u05d1 ba", "ltr", ["\u05d1", "\u05d0", "\u05d1</w>"]),
+        ("\u05d1\u05d0\u05d1 \u05d0\u05d1 ba", "rtl", ["b", "a</w>"]),
+    ):
+        html = of_words.show(text)._repr_html_()
+        (found,) = re.findall(rf'<div dir="{line}">(.*?)</div>', html)
+        (run,) = re.findall(r'<span dir="(?:rtl|ltr)">((?:<span class.*?</span>)*)</span>', found)
+        assert list(map(unescape, re.findall(r"<bdi[^>]*>([^<]*)</bdi>", run))) == runs
 
 
 def test_what_is_written_out_reads_from_the_left_in_a_line_from_the_right():
