@@ -92,10 +92,11 @@ class TrainingRecord:
         from cbpe.views.curve import curve
         from cbpe.views.html import block, pairs
 
-        dropped = self.dropped_occurrences
+        dropped, left_out = self.dropped_occurrences, self.text_bytes - self.covered_bytes
         about = (
             ("source", self.source),
             ("bytes of text", self.text_bytes),
+            *([(f"bytes {'left out' if dropped else 'that no token holds'}", left_out)] if left_out else []),
             ("distinct pieces", self.distinct_pieces),
             ("merges", len(self.counts)),
             *([("dropped", f"rare words, which occurred {number_of(dropped, 'time')}")] if dropped else []),

@@ -176,3 +176,12 @@ def test_files_of_word_counts_are_named_as_those_of_texts_are(tmp_path):
     assert cbpe.train(files, 258).training.source == f"{files[0]}, {files[1]}, {files[2]}, and 1 more"
     counts = cbpe.WordCounts.load(files[0])
     assert cbpe.train(counts, 258).training.source == repr(counts)
+
+
+def test_a_notebook_says_how_much_of_the_text_no_token_holds():
+    with pytest.warns(UserWarning, match="the split pattern leaves"):
+        record = cbpe.train("low 12 " * 9, 258, pattern=r"\p{L}+").training
+    assert "bytes that no token holds</th><td><bdi>36<" in record._repr_html_()
+    assert "no token holds" not in cbpe.train("low 12 " * 9, 258).training._repr_html_()
+    dropped = cbpe.train("low " * 9 + "rare", 258, max_words=1).training
+    assert "bytes left out</th><td><bdi>" in dropped._repr_html_()
