@@ -180,6 +180,8 @@ def draw_sweep(rows: Sequence[Row], ending: str = ".svg") -> bytes:
             axes.xaxis.set_major_formatter("{x:,.0f}")
             axes.tick_params(axis="x", labelsize=8, rotation=30)
             put_values(axes, key)
+            if not any(row[key] for row in rows):
+                axes.set_ylim(bottom=0)
             axes.set_xlabel("tokens in the vocabulary", fontsize=9)
         put_legend(figure, names, n_legend)
         return picture_of(figure, ending)

@@ -24,7 +24,7 @@ def curve(values: Sequence[float], said: str) -> str:
     drawn = " ".join(
         f"{WIDTH * i / points[-1][0]:.1f},{HEIGHT - 4 - (HEIGHT - 8) * (y - least) / height:.1f}" for i, y in points
     )
-    label = f"{said}: from {points[0][1]:.2f} to {points[-1][1]:.2f}"
+    label = f"{said}: from {points[0][1]:,.2f} to {points[-1][1]:,.2f}"
     return (
         f'<svg role="img" aria-label="{escaped(label)}" viewBox="0 0 {WIDTH} {HEIGHT}" width="{WIDTH}" '
         f'height="{HEIGHT}"><polyline points="{drawn}" fill="none" stroke="currentColor" stroke-width="2"/></svg>'

@@ -100,7 +100,7 @@ class ShownText:
         covered = "" if self._covered_bytes == self._n_bytes else f"{self._covered_bytes:,} of "
         total = f"{number_of(len(self.ids), 'token')}{self._around()}, {covered}{number_of(self._n_bytes, 'byte')}"
         if self.ids:
-            total += f", {self._covered_bytes / len(self.ids):.2f} bytes per token"
+            total += f", {self._covered_bytes / len(self.ids):,.2f} bytes per token"
         if len(self.ids) > n_drawn:
             total += f"; the first {n_drawn:,} are shown"
         return block(f'<div>{lines}</div><p class="dim">{escaped(total)}</p>', style=STYLE)

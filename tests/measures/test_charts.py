@@ -100,6 +100,14 @@ def test_a_chart_without_a_number_says_so_and_has_no_values_beside_its_axes(figu
         assert len(axes.get_yticks())
 
 
+def test_no_value_below_0_stands_beside_shares_that_are_all_0(figures):
+    found = cbpe.sweep(cbpe.train("low lower lowest", 259), {"empty": ""})
+    draw_sweep(found.rows)
+    *unmeasured, used = figures[0].axes
+    assert [axes.texts[0].get_text() for axes in unmeasured] == ["nothing to measure"] * 2
+    assert used.get_ylim()[0] == 0
+
+
 def test_large_values_have_commas_beside_the_axis_and_in_the_title():
     text = "a" * 20_000
     with pytest.warns(UserWarning, match="training stopped"):
@@ -107,6 +115,8 @@ def test_large_values_have_commas_beside_the_axis_and_in_the_title():
     drawn = tok.training.plot().svg.decode()
     assert ">20,000 bytes: 20,000.00 bytes per token<" in drawn
     assert ">20,000</text>" in drawn
+    assert "from 1.00 to 20,000.00" in tok.training._repr_html_()
+    assert "20,000 bytes, 20,000.00 bytes per token" in tok.show(text)._repr_html_()
     swept = cbpe.sweep(tok, {"a": text * 100}).plot().svg.decode()
     for svg in (drawn, swept):
         assert not re.findall(r">(?:\d{4,}(?:\.\d+)?|\+?1e.*)</text>", svg)

@@ -7,7 +7,7 @@ from hypothesis import strategies as st
 from rich.cells import cell_len
 from rich.console import Console
 
-from cbpe.views.names import short_names
+from cbpe.views.names import short_names, width
 from cbpe.views.rich_tables import rich_tables
 from cbpe.views.text import text_table
 
@@ -49,6 +49,14 @@ def test_long_names_of_one_end_stay_different():
 def test_a_long_path_is_cut_at_a_slash_where_its_end_fits():
     names = ["checkpoint-final-3/2000.json", "a-folder-with-a-long-name/", "a/name-that-is-too-long-by-itself.json"]
     assert [*short_names(names, 20).values()] == ["…/2000.json", f"…{names[1][-19:]}", f"…{names[2][-19:]}"]
+
+
+def test_names_of_wide_characters_are_cut_by_the_columns_they_take():
+    names = [f"{'中' * 50}{end}" for end in ("文一", "文二")]
+    assert [*short_names(names, 20).values()] == [f"…{name[-9:]}" for name in names]
+    lines = text_table(["corpus", "tokens"], [[name, 5] for name in names], names=1).splitlines()
+    assert max(map(cell_len, lines)) <= 80
+    assert {width(line) for line in lines} == {cell_len(line) for line in lines}
 
 
 @given(st.lists(st.text("ab/", max_size=40), min_size=1, max_size=8), st.integers(2, 30))
