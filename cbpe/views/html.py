@@ -48,7 +48,7 @@ STYLE = (
     ".cbpe thead th{background:var(--head);cursor:default}"
     # Tokens may have several spaces one after another; what names a row is not broken, unless it is long.
     ".cbpe bdi{white-space:pre-wrap}.cbpe tr>:first-child,.cbpe tr>:first-child bdi{white-space:pre}"
-    ".cbpe.cbpe .w,.cbpe.cbpe .w bdi{white-space:pre-wrap;overflow-wrap:anywhere}"
+    ".cbpe.cbpe .w,.cbpe.cbpe .w bdi{white-space:pre-wrap}.cbpe .a{overflow-wrap:anywhere}"
     ".cbpe .w{min-width:10em}.cbpe tr>.w:first-child{min-width:20em}"
     ".cbpe .n{font-variant-numeric:tabular-nums}"
     ".cbpe .dim{color:var(--dim)}.cbpe code{font-family:ui-monospace,monospace;color:inherit;background:none}"
@@ -56,7 +56,7 @@ STYLE = (
 # What is written in place of characters that do not show, or that act on others (as str.isprintable knows them), where
 # people know a sign for them.
 TURNING = {"R", "AL", "AN"}  # classes of Unicode's bidirectional algorithm
-LONGEST_NAME = 40  # characters of what is not broken
+LONGEST_NAME = 40  # characters of what is not broken, and of a word that is broken nowhere
 LONGEST_VALUE = 1000  # characters; of a longer one the beginning is shown
 LEAST_BY_DECIMALS = 0.001  # of the numbers that are not shown by their first digits
 NO_FORMULAS = "tex2jax_ignore mathjax_ignore"  # classes by which MathJax, of any version, leaves a text alone
@@ -183,8 +183,15 @@ def said(text: str | Apart) -> str:
 
 
 def cell(value: object, kind: str = "", is_head: bool = False) -> str:
-    kind = kind or (' class="w"' if len(cell_text(value)) > LONGEST_NAME else "")
+    kind = kind or broken(cell_text(value))
     return f'<th scope="row"{kind}>{isolated(value)}</th>' if is_head else f"<td{kind}>{isolated(value)}</td>"
+
+
+def broken(text: str) -> str:
+    """The classes of a cell whose text is broken where it is long, and within words where these are."""
+    if len(text) <= LONGEST_NAME:
+        return ""
+    return ' class="w a"' if max(map(len, text.split()), default=0) > LONGEST_NAME else ' class="w"'
 
 
 def isolated(value: object) -> str:

@@ -26,8 +26,8 @@ def test_no_long_word_or_token_makes_what_a_notebook_shows_large():
 
 
 def test_what_names_a_row_is_broken_if_it_is_prose():
-    shown = table(("reason", "n"), [("r" * (LONGEST_NAME + 1), 1), ("r" * LONGEST_NAME, 2)])
-    assert re.findall(r'<th scope="row"([^>]*)>', shown) == [' class="w"', ""]
+    shown = table(("reason", "n"), [("r " * LONGEST_NAME, 1), ("r" * LONGEST_NAME, 2), ("r" * 41, 3)])
+    assert re.findall(r'<th scope="row"([^>]*)>', shown) == [' class="w"', "", ' class="w a"']
     analyzed = cbpe.get_encoding("gpt2").analyze()._repr_html_()
     assert re.search(r'<th scope="row" class="w"><bdi>no text gives them: ', analyzed)
     assert re.search(r"\.cbpe\.cbpe \.w bdi\{white-space:pre-wrap", analyzed)
