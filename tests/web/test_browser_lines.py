@@ -18,12 +18,14 @@ import cbpe
 pytestmark = pytest.mark.slow
 
 
+CODE = cbpe.train("if x:\n    return x\n    y\n" * 20, 268, pattern=cbpe.GPT2_SPLIT_PATTERN)
+
+
 @pytest.fixture(scope="module")
 def url(tmp_path_factory):
     folder = tmp_path_factory.mktemp("lines")
-    code = cbpe.train("if x:\n    return x\n    y\n" * 20, 268, pattern=cbpe.GPT2_SPLIT_PATTERN)
-    assert b"\n   " in code.vocab.values()
-    code.save(folder / "code.json")
+    assert b"\n   " in CODE.vocab.values()
+    CODE.save(folder / "code.json")
     cbpe.train("return x\n    y\n" * 20, 262, pattern=r"[a-z]+|\n +").save(folder / "letters.json")
     command = [PROGRAM, "ui", "--no-open", "--port", "0", "--json", "-t", "code.json", "-t", "letters.json"]
     environment = {**os.environ, "CBPE_STORE": str(folder / "models.db")}
@@ -116,6 +118,19 @@ def test_what_is_drawn_after_an_edit_is_what_is_drawn_anew(page, url, typed):
         anew = rows(page, "no")
         common = min(len(after), len(anew))
         assert after[:common] == anew[:common] == edited.split("\n")[:common]
+
+
+@pytest.mark.parametrize("before", ["", " x"])
+def test_lines_that_become_one_are_drawn_as_one(page, url, before):
+    lines = [f"if x{before}"] * 100
+    draw(page, url, "\n".join(lines), "no")
+    for at in range(20, 60):
+        edited = "\n".join([*lines[:at], lines[at] + lines[at + 1], *lines[at + 2 :]])
+        for text in (edited, "\n".join(lines)):
+            page.locator("#text").fill(text)
+            shows(page, f"document.querySelector('.sums dd').textContent === '{CODE.count(text):,}'")
+            after = rows(page, "no")
+            assert after == text.split("\n")[: len(after)]
 
 
 def test_each_line_has_a_direction_of_its_own_where_breaks_are_within_tokens(page, url):

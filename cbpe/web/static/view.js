@@ -75,11 +75,14 @@ export class View {
     const [first, last] = sameAtEnds(this.units, this.differs, units);
     // The last block shows what stands after it, too.
     while (head < old.length - 1 && old[head].to <= Math.min(first, units.count - 1)) head += 1;
+    const joined = (unit, moved) => isBorder(this.units, unit) && !isBorder(units, unit + moved); // lines that became one
+    while (head && joined(old[head - 1].to, 0)) head -= 1;
     const moved = units.count - this.units.count;
     const least = Math.max(this.units.count - last, (head ? old[head - 1].to : 0) - moved);
     while (tail < old.length - head && old[old.length - 1 - tail].from >= least) tail += 1;
     const gaps = (block) => gapBefore(this.units, block.from) > 0 || gapBefore(units, block.from + moved) > 0;
-    const changed = (block) => gaps(block) || goesOn(this.units, block.from) !== goesOn(units, block.from + moved);
+    const goes = (block) => goesOn(this.units, block.from) !== goesOn(units, block.from + moved);
+    const changed = (block) => gaps(block) || goes(block) || joined(block.from, moved);
     if (tail && changed(old[old.length - tail])) tail -= 1;
     const between = () => units.count - (head ? old[head - 1].to : 0) - (tail ? this.units.count - old[old.length - tail].from : 0);
     if (tail && between() > 0 && between() < LEAST_IN_BLOCK) tail -= 1; // or ever smaller blocks would come of many keys
@@ -353,6 +356,9 @@ function goesOn(units, unit) {
   return units.text.charCodeAt(units.start[unit]) === 10 && !endsWithBreak(units, unit) && !endsWithBreak(units, unit - 1) && gapBefore(units, unit) === 0;
 }
 
+// Whether one line of the text ends before a unit, which begins another.
+const isBorder = (units, unit) => units.placed && unit > 0 && (endsWithBreak(units, unit - 1) || goesOn(units, unit));
+
 // Runs of units of a range: a block ends at the end of a line if it can, so that lines are drawn whole.
 function blocksOf(units, first, end) {
   const found = [];
@@ -360,9 +366,9 @@ function blocksOf(units, first, end) {
     const rest = end - from;
     const most = from + (rest > MOST_IN_BLOCK && rest < MOST_IN_BLOCK + LEAST_IN_BLOCK ? Math.ceil(rest / 2) : Math.min(rest, MOST_IN_BLOCK));
     let to = most;
-    if (units.placed && most < end) {
+    if (most < end) {
       for (let unit = most; unit > from + LEAST_IN_BLOCK; unit -= 1) {
-        if (endsWithBreak(units, unit - 1) || goesOn(units, unit)) {
+        if (isBorder(units, unit)) {
           to = unit;
           break;
         }
