@@ -23,7 +23,7 @@ from store.database.locations import find_store, is_in_memory, shown_url, sqlite
 from store.database.opening import Database
 from store.errors import NotFound
 from store.records import audit
-from store.records.content import tokenizer_of, training_of
+from store.records.content import stored_tokenizer, training_of
 from store.records.labels import checked_labels, checked_notes, checked_tags
 from store.records.references import checked_name, checked_new_name, parse
 from store.records.versions import STORED, Version, fetch_one, find_row, unknown_name
@@ -164,7 +164,7 @@ class ModelStore:
         Raises NotFound if there is no such version, Ambiguous if several contents have a digest with these digits,
         Damaged if what is stored is not what was saved, and ValueError if this version of cbpe cannot build it.
         """
-        return tokenizer_of(self._database.read(find_row, reference, STORED))
+        return stored_tokenizer(self._database.read(find_row, reference, STORED))
 
     def version(self, reference: str | Version) -> Version:
         """What is known about a version, without loading it. Raises as load does."""

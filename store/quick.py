@@ -20,7 +20,7 @@ from cbpe.tokenizers.tokenizer import Tokenizer
 from store.database.revisions import ALIKE, VERSION_TABLE
 from store.database.sqlite.files import check_file, file_is_used, file_was_closed, state_of
 from store.errors import StoreError
-from store.records.content import tokenizer_of
+from store.records.content import stored_tokenizer
 from store.records.references import Reference, parse
 from store.records.seals import check_found
 
@@ -61,7 +61,7 @@ def load(path: str | None, reference: str) -> Tokenizer | None:
         if row is None:
             return None
         check_found(row, parsed)
-        return tokenizer_of(row)
+        return stored_tokenizer(row)
     except (StoreError, sqlite3.Error, OSError, ValueError, TypeError, AttributeError, RecursionError):
         return None
 

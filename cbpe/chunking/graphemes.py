@@ -33,11 +33,20 @@ def is_border(text: str, place: int, start: int) -> bool:
 
 def borders(text: str, start: int, end: int) -> Iterator[int]:
     """The borders behind `start`, which is one, up to `end`."""
-    # Of this part alone, with the character behind it: before `start` the expression would look at all flags in a row.
-    for match in grapheme().finditer(text[start : end + 1]):
-        if start + match.end() > end:
-            return
-        yield start + match.end()
+    # Of short parts, one after another: at each flag the expression looks back at all flags before it.
+    size = NEAR
+    while start < end:
+        part = text[start : start + size]
+        begin = start
+        for match in grapheme().finditer(part):
+            at = begin + match.end()
+            if at > end:
+                return
+            if match.end() == len(part) and at < len(text):  # what follows may belong to it
+                break
+            yield at
+            start = at
+        size = NEAR if start > begin else 2 * size
 
 
 def sure_before(text: str, place: int, start: int) -> int:

@@ -30,12 +30,15 @@ from cbpe.cli.input.texts import (
     input_name,
     may_be_several,
     readers,
+    tell_of_tables_in,
     within_folders,
 )
 from cbpe.cli.input.values import special_choice
 from cbpe.cli.output.printing import end_with_failures, print_counts, print_rows, write_bytes
 from cbpe.cli.output.rows import token_row
 from cbpe.cli.registering import new_app
+from cbpe.common.warning import warn
+from cbpe.common.wording import number_of
 
 if TYPE_CHECKING:
     from cbpe import Tokenizer
@@ -43,6 +46,7 @@ if TYPE_CHECKING:
 
 app = new_app(add_completion=False)
 
+REPLACED = "\ufffd"
 BYTES_KEPT = "surrogateescape"  # bytes that are no UTF-8 go through a str as they are
 
 
@@ -52,7 +56,7 @@ def encode(
     files: FilesArgument = None,
     allowed_special: SpecialOption = None,
     template: TemplateOption = False,
-    form: FormatOption = "text",
+    form: FormatOption = None,
     field: FieldOption = None,
     errors: ErrorsOption = "strict",
     missing: MissingOption = "error",
@@ -119,7 +123,12 @@ def decode(
     lines: Annotated[
         bool, typer.Option("--lines", help="With --json, decode each line by itself, and print a string for each.")
     ] = False,
-    as_json: Annotated[bool, typer.Option("--json", help="Print the text of each file as a JSON string.")] = False,
+    as_json: Annotated[
+        bool,
+        typer.Option(
+            "--json", help="Print the text of each file as a JSON string, with U+FFFD for bytes that are no UTF-8."
+        ),
+    ] = False,
     store: StoreOption = None,
 ) -> None:
     """Write the exact bytes that token ids stand for.
@@ -141,21 +150,51 @@ def decode(
     tok = tokenizer_of(tokenizer)
     for file in files_of_ids(files):
         name = input_name(file)
+        if not as_json:
+            for text in decoded(tok, read_ids(id_chunks(file), name), BYTES_KEPT, name, skip_special_tokens):
+                write_bytes(text.encode("utf-8", BYTES_KEPT))
+            continue
+        replacing = Replacing(tok, skip_special_tokens)
         if lines:
             for number, ids in lines_of_ids(id_chunks(file), name):
-                texts = decoded(tok, iter([ids]), "replace", f"line {number:,} of {name}", skip_special_tokens)
+                texts = replacing.decoded(iter([ids]), f"line {number:,} of {name}")
                 write_bytes(json.dumps("".join(texts)).encode() + b"\n")
-            continue
-        id_lists = read_ids(id_chunks(file), name)
-        if as_json:
+        else:
             before = b'"'
-            for text in decoded(tok, id_lists, "replace", name, skip_special_tokens):
+            for text in replacing.decoded(read_ids(id_chunks(file), name), name):
                 write_bytes(before + json.dumps(text)[1:-1].encode())
                 before = b""
             write_bytes(b'"\n')
-        else:
-            for text in decoded(tok, id_lists, BYTES_KEPT, name, skip_special_tokens):
-                write_bytes(text.encode("utf-8", BYTES_KEPT))
+        replacing.tell(name)
+
+
+class Replacing:
+    """Decodes to text, and counts in how many places U+FFFD stands for bytes that are no UTF-8."""
+
+    def __init__(self, tok: Tokenizer, skip_special_tokens: bool) -> None:
+        self.tok = tok
+        self.skip_special_tokens = skip_special_tokens
+        self.n_places = 0
+
+    def decoded(self, id_lists: Iterator[list[int]], name: str) -> Iterator[str]:
+        """The text of ids, as the function of this name has it."""
+        exact = self.tok.stream_decoder(BYTES_KEPT, skip_special_tokens=self.skip_special_tokens)
+
+        def seen() -> Iterator[list[int]]:
+            for ids in id_lists:
+                yield ids  # those that are unknown are refused before this goes on
+                self.n_places -= exact.extend(ids).count(REPLACED)  # of the text itself
+
+        for text in decoded(self.tok, seen(), "replace", name, self.skip_special_tokens):
+            self.n_places += text.count(REPLACED)
+            yield text
+        self.n_places -= exact.flush().count(REPLACED)
+
+    def tell(self, name: str) -> None:
+        """A warning, if there are such places."""
+        if self.n_places:
+            places = f"{number_of(self.n_places, 'place')} for bytes that are no UTF-8"
+            warn(f"put U+FFFD in {places}, in the text of {name}: without --json they are written as they are")
 
 
 def decoded(
@@ -190,7 +229,7 @@ def count(
     files: MeasuredArgument = None,
     allowed_special: SpecialOption = None,
     template: TemplateOption = False,
-    form: FormatOption = "text",
+    form: FormatOption = None,
     field: FieldOption = None,
     errors: ErrorsOption = "strict",
     missing: MissingOption = "error",
@@ -213,6 +252,7 @@ def count(
     allowed = special_choice(tok, allowed_special)
     field = field_of_texts(form, field, files)
     files = within_folders(files, field, errors)
+    tell_of_tables_in(files, field)
     named = readers(files, field, errors, missing)
     counts, failures = file_counts(tok, named, allowed, template=template)
     if as_json and (counts or not failures):
@@ -235,7 +275,7 @@ def tokens(
     color: Annotated[
         bool, typer.Option("--color", help="Colour the tokens where output is no terminal, too, as for less -R.")
     ] = False,
-    form: FormatOption = "text",
+    form: FormatOption = None,
     field: FieldOption = None,
     errors: ErrorsOption = "strict",
     missing: MissingOption = "error",

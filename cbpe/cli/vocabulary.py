@@ -183,7 +183,7 @@ def stats(
         ),
     ],
     files: MeasuredArgument = None,
-    form: FormatOption = "text",
+    form: FormatOption = None,
     field: FieldOption = None,
     errors: ErrorsOption = "strict",
     missing: MissingOption = "error",

@@ -49,8 +49,9 @@ class FittingBars(Progress):
 
     @property
     def are_drawn_anew(self) -> bool:
-        """Whether they are drawn as the work goes on: not in a file, where they stand once, at its end."""
-        return self.cell is not None or self.terminal.is_terminal
+        """Whether they are drawn as the work goes on: not in a file, where they stand once, at its end, nor in a
+        terminal that moves no cursor."""
+        return self.cell is not None or (self.terminal.is_terminal and not self.terminal.is_dumb_terminal)
 
     def update(self, *arguments: Any, **changes: Any) -> None:
         super().update(*arguments, **changes)

@@ -72,8 +72,9 @@ class ShownReports(Occasional):
     """Reports that a bar shows, of something with a name or without one."""
 
     def __init__(self, bar: Bar, name: str = "") -> None:
-        super().__init__(functools.partial(bar.show, name))
+        super().__init__(functools.partial(bar.show, self))
         self.bar = bar
+        self.name = name
 
 
 class Bar:
@@ -88,8 +89,8 @@ class Bar:
         bar, sizes, times = BarColumn(BAR_WIDTH), TextColumn("{task.fields[shown]}"), TimesColumn()
         name = ShorteningColumn(lambda task, room: named(task.description, task.fields["name"], room))
         self.progress = FittingBars([name, bar, sizes, times], [name, sizes, times], [name, times])
-        self.tasks: dict[tuple[str, str], Any] = {}
-        self.name = ""  # that was shown last
+        self.tasks: dict[tuple[str, ShownReports], Any] = {}
+        self.last_named: ShownReports | None = None
 
     def __enter__(self) -> Bar:
         self.progress.start()
@@ -98,19 +99,19 @@ class Bar:
     def __exit__(self, *exception: object) -> None:
         self.progress.stop()
 
-    def show(self, name: str, stage: str, done: int, total: int | None) -> None:
+    def show(self, reports: ShownReports, stage: str, done: int, total: int | None) -> None:
         shown_amount = amount(stage, done, total)
-        key = stage, name
-        if name and name != self.name and self.progress.are_drawn_anew:
-            self.remove_of(self.name)
-            self.name = name
+        key = stage, reports
+        if reports.name and reports is not self.last_named:
+            if self.progress.are_drawn_anew:
+                self.remove_those_of(self.last_named)
+            self.last_named = reports
         if key not in self.tasks:
-            self.tasks[key] = self.progress.add_task(stage, total=total, name=name, shown=shown_amount)
+            self.tasks[key] = self.progress.add_task(stage, total=total, name=reports.name, shown=shown_amount)
         self.progress.update(self.tasks[key], completed=done, total=total, shown=shown_amount)
 
-    def remove_of(self, name: str) -> None:
-        """Remove the bars of a name, if there is one."""
-        for key in [key for key in self.tasks if name and key[1] == name]:
+    def remove_those_of(self, reports: ShownReports | None) -> None:
+        for key in [key for key in self.tasks if key[1] is reports]:
             self.progress.remove_task(self.tasks.pop(key))
 
 

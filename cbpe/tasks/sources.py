@@ -233,8 +233,9 @@ def without_files(place: Path | Url, field: str | None) -> str:
 def wanted(places: list[Any], folder: str, field: str | None) -> list[Any]:
     """The files of a folder that a corpus is of."""
     found: dict[bool, list[Any]] = {False: [], True: []}  # those that have fields, and the others
+    before = "" if folder == os.curdir else folder  # of which the names of files in the current folder have nothing
     for place in places:
-        inside = str(place).removeprefix(folder).replace(os.sep, "/").split("/")
+        inside = str(place).removeprefix(before).replace(os.sep, "/").split("/")
         if not any(map(is_hidden, inside)):
             found[has_field(place)].append(place)
     read = found[field is not None]

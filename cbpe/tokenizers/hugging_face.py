@@ -450,6 +450,10 @@ class HuggingFaceTokenizer(Tokenizer):
             for stretch, token_id in prepared
         )
 
+    def _count_refusing(self, text: str, workers: int | None = 1) -> int:
+        n = self._count(text, None, self._special, workers)
+        return n if self._template is None else n + len(self._template)
+
     def _encode_buffer(
         self, text: str, allowed: SpecialTokens | None, forbidden: SpecialTokens | None, workers: int | None = 1
     ) -> Buffer:

@@ -187,6 +187,11 @@ class Tokenizer(TokenizerBase):
         workers: int | None = 1,
     ) -> int:
         """The number of tokens of text, as len(self.encode(...)) but without building the list."""
+        if allowed_special:  # as in encode
+            if allowed_special == "none_raise" and disallowed_special is None and add_special_tokens is True:
+                return self._count_refusing(text, workers)
+        elif disallowed_special == "all" and add_special_tokens is True and allowed_special is not None:
+            return self._count_refusing(text, workers)
         template = self._template_to_add(add_special_tokens)
         n = self._count(text, *self._special_sets(allowed_special, disallowed_special), workers)
         return n if template is None else n + len(template)

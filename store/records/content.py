@@ -16,13 +16,14 @@ from store.records.training import record_from_json
 if TYPE_CHECKING:
     from sqlalchemy import Row
 
-__all__ = ["content_model", "model_of", "readable_pattern", "tokenizer_of", "training_of"]
+__all__ = ["content_model", "model_of", "readable_pattern", "stored_tokenizer", "training_of"]
 
 FORMAT = "cbpe model 1"  # that the canonical form begins with
 
 
-def tokenizer_of(row: Row[Any]) -> Tokenizer:
-    """The tokenizer that was saved, with its training record. Raises Damaged if the row is not what was saved."""
+def stored_tokenizer(row: Row[Any]) -> Tokenizer:
+    """The tokenizer that was saved, with its training record. Raises Damaged if the row is not what was saved, and
+    ValueError if this version of cbpe cannot build it."""
     tok = build(model_of(row))
     tok.training = training_of(row)
     return tok

@@ -554,6 +554,12 @@ def test_standard_input_may_be_json_lines():
     )
     assert "line 2, is not JSON" in error_of("count", "-t", "gpt2", "--format", "jsonl", stdin=b'{"text": "a"}\n{')
     assert "only for standard input" in error_of("count", "-t", "gpt2", "--format", "jsonl", "x.jsonl", exit_code=2)
+    assert "only for standard input" in error_of("count", "-t", "gpt2", "--format", "text", "x.jsonl", exit_code=2)
+    for command in (["count", "-t", "gpt2"], ["train", "--vocab-size", 258]):
+        told = run(*command, "--format", "text", "--field", "body", stdin=lines, exit_code=2).stderr
+        assert "a text has no fields: leave --field out, or give jsonl" in told
+    by_field = run("count", "-t", "gpt2", "--field", "text", stdin=lines).stdout
+    assert by_field == run("count", "-t", "gpt2", "--format", "jsonl", stdin=lines).stdout
     by_lines = json.loads(run("train", "--vocab-size", 258, "--json", "--format", "jsonl", stdin=lines).stdout)
     assert by_lines["text_bytes"] == len("the catsat\non it")
     for command in (("count", "-t", "gpt2"), ("train", "--vocab-size", "258")):

@@ -8,6 +8,7 @@ import re
 import pytest
 from command_line import error_of, run
 
+import cbpe
 from cbpe.cli.input.token_ids import LONGEST_ID, lines_of_ids, read_ids
 
 
@@ -155,3 +156,25 @@ def test_a_line_that_is_no_ids_is_named(tmp_path):
     path.write_bytes(b"31373 995\n[1 2]\n")
     assert "on line 2" in run(*command, exit_code=1).stderr
     assert "--lines: only together with --json" in error_of("decode", "-t", "gpt2", "--lines", path, exit_code=2)
+
+
+@pytest.mark.parametrize(
+    ("ids", "text", "n"),
+    [
+        ("8582 15339", "\ufffduda", 1),  # the first two bytes of four
+        ("8582 15339 8582", "\ufffduda\ufffd", 2),
+        ("171 123 121", "\ufffd", 0),  # a token for each byte of U+FFFD itself
+        ("31373", "hello", 0),
+    ],
+)
+def test_decoding_to_json_tells_of_bytes_that_are_no_text(ids, text, n):
+    assert cbpe.get_encoding("gpt2").decode(list(map(int, ids.split()))) == text
+    found = run("decode", "-t", "gpt2", "--json", stdin=ids.encode())
+    assert json.loads(found.stdout) == text
+    places = "1 place" if n == 1 else f"{n} places"
+    said = f"put U+FFFD in {places} for bytes that are no UTF-8, in the text of standard input: without --json"
+    assert (said in found.stderr) is bool(n)
+    assert ("U+FFFD" in found.stderr) is bool(n)
+    lines = run("decode", "-t", "gpt2", "--json", "--lines", stdin=f"{ids}\n{ids}\n".encode())
+    assert list(map(json.loads, lines.stdout.splitlines())) == [text, text]
+    assert (f"put U+FFFD in {2 * n} places" in lines.stderr) is bool(n)

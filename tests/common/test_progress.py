@@ -131,11 +131,13 @@ def test_of_a_bar_no_column_is_cut_in_a_narrow_terminal(monkeypatch, columns, be
     assert len(lines) == 3
 
 
-def test_on_a_terminal_the_bars_of_a_name_make_room_for_those_of_the_next(monkeypatch):
-    class Terminal(io.StringIO):
-        def isatty(self):
-            return True
+class Terminal(io.StringIO):
+    def isatty(self):
+        return True
 
+
+def test_on_a_terminal_the_bars_of_a_name_make_room_for_those_of_the_next(monkeypatch):
+    monkeypatch.setenv("TERM", "xterm")
     monkeypatch.setenv("COLUMNS", "80")
     monkeypatch.setattr(sys, "stderr", Terminal())
     with progress_reports(True) as report:
@@ -150,6 +152,24 @@ def test_on_a_terminal_the_bars_of_a_name_make_room_for_those_of_the_next(monkey
         ["encoding", "c.txt"],
         ["merging", "━━━━━━━━━━━━━━"],
     ]
+
+
+def test_two_of_the_same_name_have_a_bar_each(monkeypatch):
+    monkeypatch.setattr(sys, "stderr", io.StringIO())
+    with progress_reports(True) as report:
+        about(report, "index.md")("reading", 3_000, 3_000)
+        about(report, "index.md")("reading", 500, 2_000)
+    lines = sys.stderr.getvalue().splitlines()
+    assert ["3.0/3.0 kB" in lines[0], "0.5/2.0 kB" in lines[1]] == [True, True]
+
+
+def test_a_terminal_that_moves_no_cursor_keeps_all_bars(monkeypatch):
+    monkeypatch.setenv("TERM", "dumb")
+    monkeypatch.setattr(sys, "stderr", Terminal())
+    with progress_reports(True) as report:
+        for name in ("a.txt", "b.txt"):
+            about(report, name)("reading", 3, 3)
+    assert [line.split()[1] for line in sys.stderr.getvalue().split("\n") if line] == ["a.txt", "b.txt"]
 
 
 def test_a_short_name_with_a_blank_where_it_is_cut_is_as_short_where_it_is_drawn(monkeypatch):

@@ -162,6 +162,16 @@ def linked(tmp_path):
     return folder
 
 
+@pytest.mark.parametrize("name", [".", "../corpus", "./"])
+def test_hidden_files_are_left_out_of_the_folder_that_one_is_in(tmp_path, monkeypatch, name):
+    folder = tmp_path / "corpus"
+    (folder / ".hidden").mkdir(parents=True)
+    for file in ("a.txt", ".b.txt", "_c.txt", ".hidden/d.txt"):
+        (folder / file).write_text("text")
+    monkeypatch.chdir(folder)
+    assert [Path(file.path).name for file in sources(name, field=None)] == ["a.txt"]
+
+
 @pytest.mark.parametrize("pattern", ["**/*.txt", "**", "**/*", "**/**/*.txt", "../corpus/**/[bc].txt"])
 def test_links_to_folders_that_stars_come_to_are_told_and_not_followed(tmp_path, monkeypatch, pattern):
     monkeypatch.chdir(linked(tmp_path))

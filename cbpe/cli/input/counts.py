@@ -87,8 +87,8 @@ class LeftOut:
 def each_file(
     files: list[tuple[str, Reader]], find: Callable[[str, Reader, ProgressCallback | None], T]
 ) -> tuple[list[tuple[str, T]], list[Exception]]:
-    """What is found in each file, by a function that takes what the reader calls, too, and the errors of those that
-    fail, so that one of them costs no other its result."""
+    """What is found in each file, and the errors of those that fail, so that one of them costs no other its result.
+    find: takes the name, the reader, and what the reader calls as it reads."""
     found: list[tuple[str, T]] = []
     failures: list[Exception] = []
     with reading_bars([file for file, _ in files]) as bar_of:
@@ -114,6 +114,8 @@ def file_counts(
         id_lists = tok.encode_stream(left_out.seen(chunks), allowed, (), add_special_tokens=template)
         return sum(map(len, left_out.tokens_of(id_lists)))
 
+    looked_at: list[tuple[str, LeftOut]] = []
+
     def counted(file: str, reader: Reader, report: ProgressCallback | None) -> int:
         left_out = LeftOut(tok, template, allowed)
         found = 0
@@ -122,7 +124,10 @@ def file_counts(
                 found += number_in(chunks, left_out)
             except KeyError as error:
                 raise reader.of_text(error) from None
-        left_out.tell(input_name(file))
+        looked_at.append((file, left_out))
         return found
 
-    return each_file(files, counted)
+    counts = each_file(files, counted)
+    for file, left_out in looked_at:  # not beside a bar, which would break the lines
+        left_out.tell(input_name(file))
+    return counts

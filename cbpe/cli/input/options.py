@@ -49,17 +49,18 @@ FilesArgument = Annotated[
 ]
 MeasuredArgument = Annotated[
     list[str] | None,
-    typer.Argument(metavar="FILE", help="Files, folders of files, URLs, or - for standard input.", show_default=False),
+    typer.Argument(metavar="FILE", help="Files, folders, patterns, URLs, or - for standard input.", show_default=False),
 ]
 FieldOption = Annotated[
     str | None,
     typer.Option(metavar="NAME", help="The field (.jsonl) or column (.parquet) that holds the texts: files need it."),
 ]
 FormatOption = Annotated[
-    Literal["text", "jsonl"],
+    Literal["text", "jsonl"] | None,
     typer.Option(
         "--format",
-        help='What standard input is: a text, or JSON Lines, with texts in the field "text" or that of --field.',
+        help='What standard input is: a text, or JSON Lines, with texts in the field "text" or that of --field. Left '
+        "out, it is JSON Lines where --field is given, else a text.",
     ),
 ]
 ErrorsOption = Annotated[Errors, typer.Option(help="Refuse what is not UTF-8, or read it as U+FFFD.")]

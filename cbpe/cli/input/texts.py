@@ -13,13 +13,14 @@ from pathlib import Path
 from typing import BinaryIO, Literal
 
 from cbpe.cli.input.settings import settings
+from cbpe.common.atomic_files import is_url
 from cbpe.common.progress import ProgressCallback, about, progress_reports
 from cbpe.common.warning import warn
 from cbpe.common.wording import shown
 from cbpe.corpus.describing import tell_of_objects, tell_of_plain_text
 from cbpe.corpus.files import TextFile, has_field
 from cbpe.corpus.sources import Reader, read_chunks
-from cbpe.corpus.storage import place_of
+from cbpe.corpus.storage import has_wildcards, place_of
 from cbpe.corpus.stored_bytes import PARQUET, refuse_other_kinds
 from cbpe.encodings.references import is_encoding
 
@@ -40,7 +41,9 @@ __all__ = [
     "refuse_encodings",
     "source_of",
     "sources_of",
+    "stands_for_files",
     "tell_of_plain_text_in",
+    "tell_of_tables_in",
     "text_of_standard_input",
     "warn_of_no_text",
     "within_folders",
@@ -83,11 +86,16 @@ def sources_of(files: list[str] | None, field: str | None, errors: Errors) -> li
             same = os.path.realpath(found.path) if isinstance(found.place, Path) else found.path
             named.setdefault(same, []).append(found.path)
             places.append(found.place)
+    tell_of_several_names(named)
+    return places
+
+
+def tell_of_several_names(named: dict[str, list[str]]) -> None:
+    """A warning for each file that has several names."""
     for names in named.values():
         if len(names) > 1:
             times = "twice" if len(names) == 2 else f"{len(names):,} times"
             warn(f"{names[-1]} is named {times}: its texts count {times}")
-    return places
 
 
 def text_of_standard_input(most: int, instead: str) -> str:
@@ -123,15 +131,17 @@ def input_name(file: str) -> str:
     return "standard input" if file == STANDARD_STREAM else file
 
 
-def field_of_texts(form: str, field: str | None, files: list[str] | None) -> str | None:
-    """The field that holds the texts, where --format may say that standard input has one."""
-    if form == "text":
+def field_of_texts(form: str | None, field: str | None, files: list[str] | None) -> str | None:
+    """The field that holds the texts, where --format may say that standard input has one, or that it has none."""
+    if form is None:
         return field
     import typer  # slow to import, and rarely needed
 
     if files and STANDARD_STREAM not in files:
         raise typer.BadParameter("only for standard input: the name of a file tells what it is", param_hint="--format")
-    return "text" if field is None else field
+    if form == "text" and field is not None:
+        raise typer.BadParameter("a text has no fields: leave --field out, or give jsonl", param_hint="--format")
+    return "text" if form == "jsonl" and field is None else field
 
 
 def readers(
@@ -160,22 +170,54 @@ def may_be_several(files: list[str] | None, field: str | None) -> bool:
     return field is not None or len(files or []) > 1
 
 
-def within_folders(files: list[str] | None, field: str | None, errors: Errors) -> list[str] | None:
-    """The names, with those of its files in the place of each folder. Raises and warns as find_sources does."""
-    if not any(map(os.path.isdir, files or ())):
+def within_folders(
+    files: list[str] | None, field: str | None, errors: Errors, *, told: bool = True
+) -> list[str] | None:
+    """The names, with those of its files in the place of each folder and each pattern. Raises and warns as find_sources
+    does. told: whether a warning tells of files that are named twice then, by a folder and by themselves."""
+    if not any(map(stands_for_files, files or ())):
         return files
+    found: list[str] = []
+    named: dict[str, list[str]] = {}
+    for name in files or ():
+        names = names_of_files(name, field, errors) if stands_for_files(name) else [name]
+        for each in names:
+            is_local = each != STANDARD_STREAM and not is_url(each)
+            named.setdefault(os.path.realpath(each) if is_local else each, []).append(each)
+        found += names
+    if told:
+        tell_of_several_names(named)
+    return found
+
+
+def stands_for_files(name: str) -> bool:
+    """Whether this is the name of a folder, or a pattern of names, on this machine."""
+    if name == STANDARD_STREAM or is_url(name):
+        return False
+    return os.path.isdir(name) or (has_wildcards(name) and not os.path.exists(name))
+
+
+def names_of_files(name: str, field: str | None, errors: Errors) -> list[str]:
+    """The files of a folder or a pattern, which begin as it does."""
     from cbpe.tasks.sources import find_sources  # seldom needed
 
-    found: list[str] = []
-    for name in files or ():
-        is_folder = os.path.isdir(name)
-        found += [each.path for each in find_sources(name, field=field, errors=errors)] if is_folder else [name]
-    return found
+    found = [each.path for each in find_sources(name, field=field, errors=errors)]
+    if os.path.isdir(name):
+        return [os.path.join(name, os.path.relpath(path, name)) for path in found]
+    return [os.path.join(os.curdir, path) if path == STANDARD_STREAM else path for path in found]
 
 
 def tell_of_plain_text_in(files: list[str] | None, field: str | None) -> None:
     """A warning of files that are tables or JSON, and are measured as plain text. A reader tells of standard input."""
     tell_of_plain_text([source_of(file) for file in files or () if file != STANDARD_STREAM], field=field)
+
+
+def tell_of_tables_in(files: list[str] | None, field: str | None) -> None:
+    """A warning of files of comma- or tab-separated values, all of which is read. Of JSON, that is often wanted."""
+    tables = [
+        file for file in files or () if any(each.lower() in (".csv", ".tsv") for each in Path(file).suffixes[-2:])
+    ]
+    tell_of_plain_text_in(tables, field)
 
 
 def named_once(files: list[str] | None) -> list[str]:
@@ -215,8 +257,8 @@ def bars_can_be_drawn() -> bool:
 
 @contextmanager
 def reading_bars(files: list[str]) -> Iterator[Callable[[str], ProgressCallback | None]]:
-    """What makes, of the name of each of the files that are read one after another, what its reader calls: it draws a
-    bar on stderr, if bars are wanted, and the first file was not read in a moment."""
+    """A function that gives, for the name of each file, what its reader calls. That draws a bar on stderr, where bars
+    are wanted and nobody types any of the files, as soon as reading has taken more than a moment."""
     if not bars_wanted(files):
         yield lambda file: None
         return
@@ -226,16 +268,16 @@ def reading_bars(files: list[str]) -> Iterator[Callable[[str], ProgressCallback 
 
         def reports_of(file: str) -> ProgressCallback:
             name = "standard input" if file == STANDARD_STREAM else os.path.basename(file)
-            named: ProgressCallback | None = None
+            own: ProgressCallback | None = None
 
             def report(stage: str, done: int, total: int | None) -> None:
-                nonlocal reports, named
+                nonlocal reports, own
                 if reports is None and time.monotonic() >= due:
                     reports = bars.enter_context(progress_reports(True))
-                if named is None:
-                    named = about(reports, name)
-                if named is not None:
-                    named(stage, done, total)
+                if own is None:
+                    own = about(reports, name)
+                if own is not None:
+                    own(stage, done, total)
 
             return report
 

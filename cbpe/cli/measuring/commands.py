@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import os
 from contextlib import suppress
+from pathlib import Path
 from typing import TYPE_CHECKING, Annotated
 
 import typer
@@ -31,6 +32,7 @@ from cbpe.cli.input.texts import (
     input_name,
     refuse_encodings,
     source_of,
+    stands_for_files,
     warn_of_no_text,
     within_folders,
 )
@@ -124,7 +126,7 @@ def compare(
     alpha: AlphaOption = None,
     plot: PlotOption = None,
     save_metrics: SaveMetricsOption = False,
-    form: FormatOption = "text",
+    form: FormatOption = None,
     field: FieldOption = None,
     errors: ErrorsOption = "strict",
     missing: MissingOption = "error",
@@ -147,17 +149,17 @@ def compare(
     """
     refuse_two_forms(as_csv, as_json)
     field = field_of_texts(form, field, files)
-    files = within_folders(files, field, errors)
-    corpora = corpora_of(files)
     if alpha is not None and not alpha >= 0:
         problem = f"{alpha} is no number from 0 on, as the order of a Rényi entropy is"
         raise typer.BadParameter(problem, param_hint="--alpha")
     refuse_named_twice(tokenizers)
+    named, files = files, within_folders(files, field, errors, told=False)
+    corpora = corpora_of(files)
     for given, known, option in ((reference, tokenizers, "--reference"), (parallel, corpora, "--parallel")):
         if given is not None and given not in known:
             problem = f"{shown(given)} is none of those that are compared: {listed(map(shown, known), NAMES_SHOWN)}"
             raise typer.BadParameter(problem, param_hint=option)
-    refuse_unplottable(plot, tokenizers, files)
+    refuse_unplottable(plot, tokenizers, files, named)
     if save_metrics:
         check_savable(tokenizers, [kept_name(corpus, field) for corpus in corpora])
     ignore_warnings_of_measures()
@@ -226,15 +228,19 @@ def refuse_same_file(files: list[str]) -> None:
                 raise typer.BadParameter(f"{shown(other)} and {shown(file)} are the same file", param_hint="FILE")
 
 
-def refuse_unplottable(path: str | None, tokenizers: list[str], files: list[str] | None) -> None:
+def refuse_unplottable(
+    path: str | None, tokenizers: list[str], files: list[str] | None, named: list[str] | None
+) -> None:
     """Before long work: an error for a picture or a report that could not be written, or would take the place of what
-    is read, or of something else."""
+    is read, or of something else, or would be read the next time: in a folder that is named."""
     if path is None:
         return
     from cbpe.measures.charts import refuse_chart
+    from cbpe.tasks.sources import refuse_within_sources
 
     with wrong_value_of("--plot"):
         refuse_chart(path)
+        refuse_within_sources(Path(path), [name for name in named or () if stands_for_files(name)])
     check_writable(path)
     read = [*(files or []), *(file for reference in tokenizers for file in files_of(reference))]
     refuse_replacing_by_picture(path, read, "--plot")
@@ -288,7 +294,7 @@ def sweep(
     ] = None,
     plot: PlotOption = None,
     save_metrics: SaveMetricsOption = False,
-    form: FormatOption = "text",
+    form: FormatOption = None,
     field: FieldOption = None,
     errors: ErrorsOption = "strict",
     missing: MissingOption = "error",
@@ -310,7 +316,6 @@ def sweep(
     refuse_two_forms(as_csv, as_json)
     model, files = swept(model, files, tokenizer)
     field = field_of_texts(form, field, files)
-    files = within_folders(files, field, errors)
     from cbpe.measures.sweep import refuse_unswept
 
     try:
@@ -320,8 +325,9 @@ def sweep(
             raise
         raise ValueError(f"{error}; the tokenizer comes before the texts: cbpe sweep REF FILE") from error
     refuse_unswept(tok, model)
+    named, files = files, within_folders(files, field, errors, told=False)
     corpora = corpora_of(files)
-    refuse_unplottable(plot, [model], files)
+    refuse_unplottable(plot, [model], files, named)
     if save_metrics:
         check_savable([model], [kept_name(corpus, field) for corpus in corpora])
     asked = None if sizes is None else sizes_of(sizes, tok.vocab_size)

@@ -391,7 +391,7 @@ def compare(
         list[str] | None,
         typer.Argument(metavar="FILE", help="Files with texts, or - for standard input.", show_default=False),
     ] = None,
-    form: FormatOption = "text",
+    form: FormatOption = None,
     field: FieldOption = None,
     errors: ErrorsOption = "strict",
     missing: MissingOption = "error",

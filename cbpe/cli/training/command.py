@@ -95,7 +95,7 @@ def train(
     max_token_length: MaxLengthOption = None,
     initial: InitialOption = None,
     checkpoint: CheckpointOption = None,
-    form: FormatOption = "text",
+    form: FormatOption = None,
     field: FieldOption = None,
     errors: ErrorsOption = "strict",
     missing: MissingOption = "error",
