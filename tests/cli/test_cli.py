@@ -408,6 +408,13 @@ def somewhere_with_files(files, tmp_path, monkeypatch):
     monkeypatch.setenv("CBPE_STORE", str(folder / "models.db"))
 
 
+@pytest.mark.usefixtures("somewhere_with_files")
+def test_an_export_that_is_signed_names_the_file_of_its_signature_too():
+    said = run("models", "export", "shakespeare@1", "a.cbpe", "--key", "private.pem").stdout
+    assert said == "wrote shakespeare@1 to a.cbpe and its signature to a.cbpe.sig\n"
+    assert Path("a.cbpe.sig").exists()
+
+
 @pytest.fixture
 def page_without_a_server(monkeypatch):
     """cbpe ui ends as soon as it could answer, and opens no browser."""

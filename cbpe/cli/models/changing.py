@@ -220,7 +220,8 @@ def export(
     replaces = has_content(file)
     with open_store(read_only=True) as models:
         version = models.export(reference, file, key=key)
-    print_done(version, f"wrote {version.reference} to {file}{', over an older export' * replaces}", as_json)
+    written = f"{file} and its signature to {file}.sig" if key is not None else file
+    print_done(version, f"wrote {version.reference} to {written}{', over an older export' * replaces}", as_json)
 
 
 @app.command()
