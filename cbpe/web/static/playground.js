@@ -378,6 +378,9 @@ async function copyLink() {
 
 // ---- Token ids to text
 
+const IDS_PAUSE = 100; // milliseconds without a key
+let idsPause = null; // their own: that of the text goes on meanwhile
+
 async function decode() {
   const said = byId("decoded-said");
   const words = byId("ids").value.split(/[\s,;[\]()]+/).filter(Boolean);
@@ -499,8 +502,8 @@ function listen() {
   byId("texts").addEventListener("change", (event) => event.target.value !== "" && openNamed(event.target.value).catch(failed));
   byId("link").addEventListener("click", copyLink);
   byId("ids").addEventListener("input", () => {
-    clearTimeout(pause);
-    pause = setTimeout(decode, 100);
+    clearTimeout(idsPause);
+    idsPause = setTimeout(decode, IDS_PAUSE);
   });
   for (const kind of ["dragover", "dragleave", "drop"]) window.addEventListener(kind, dropped);
   document.addEventListener("keydown", (event) => event.key === "Escape" && hideDetails());
