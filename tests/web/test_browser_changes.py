@@ -50,3 +50,47 @@ def test_typing_ids_holds_up_no_text_that_waits_for_a_pause(page, url):
     shows(page, "document.getElementById('decoded-said').textContent === '1 token'")
     shows_tokens(page, 6001)
     assert page.locator(".tokens.stale").count() == 0
+
+
+def opens_compare(page, url):
+    opens(page, f"{url}compare")
+    shows(page, "!document.getElementById('compare').disabled")
+    for name in ("one.txt", "two.txt"):
+        page.get_by_label(name, exact=True).uncheck()
+
+
+def test_a_text_that_is_renamed_stays_the_one_that_others_translate(page, url):
+    opens_compare(page, url)
+    page.get_by_role("button", name="Add a text").click()
+    for i, (name, text) in enumerate((("english", "the cat\nsat"), ("german", "die Katze\nsaß"))):
+        page.get_by_label("Name").nth(i).fill(name)
+        page.get_by_label("Text", exact=True).nth(i).fill(text)
+    ways = page.get_by_label("Every line translates")
+    ways.select_option("english")
+    for i, name in ((0, "English"), (1, "English"), (1, "Deutsch")):  # the name of both for a moment
+        page.get_by_label("Name").nth(i).fill(name)
+        assert ways.input_value() == "English"
+    assert ways.locator("option").all_inner_texts() == ["no other", "English", "Deutsch"]
+    page.get_by_role("button", name="Compare").click()
+    shows(page, "document.querySelectorAll('#rows tr').length === 6")
+    assert "Every line translates that of 'English'" in page.locator("#notes").inner_text()
+    page.get_by_label("Name").first.fill("en")
+    page.reload()
+    shows(page, "document.getElementById('parallel').value === 'en'")
+    page.get_by_role("button", name="Remove the text 'en'").click()
+    assert ways.input_value() == ""
+    assert ways.locator("option").all_inner_texts() == ["no other", "Deutsch"]
+
+
+def test_a_text_that_is_added_has_a_name_that_no_other_has(page, url):
+    opens_compare(page, url)
+    names = page.locator("#typed .name")
+    for _ in range(2):
+        page.get_by_role("button", name="Add a text").click()
+    page.get_by_role("button", name="Remove the text 'text 2'").click()
+    for i in range(2):
+        page.get_by_label("Text", exact=True).nth(i).fill("the cat")
+    page.reload()
+    shows(page, "document.querySelectorAll('#typed textarea').length === 2")
+    page.get_by_role("button", name="Add a text").click()
+    assert [each.input_value() for each in names.all()] == ["text", "text 3", "text 4"]

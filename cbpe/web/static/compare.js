@@ -16,10 +16,11 @@ let result = null;
 let comparing = false;
 let changed = false; // the choice, since the comparison began
 let here = null; // what was named at start: what is kept of another start is not taken up
-let typed = 0; // texts that were added, for the names of new ones
+const wayOf = new WeakMap(); // the box of a tokenizer or text, or what a text is typed in -> its option in a list
 
 const all = (id) => [...byId(id).querySelectorAll("input")].map((input) => input.value);
-const checked = (id) => [...byId(id).querySelectorAll("input:checked")].map((input) => input.value);
+const boxesOf = (id) => [...byId(id).querySelectorAll("input:checked")];
+const checked = (id) => boxesOf(id).map((input) => input.value);
 
 // problems: name -> why it cannot be chosen
 function boxes(id, names, chosen, problems = new Map()) {
@@ -32,16 +33,19 @@ function boxes(id, names, chosen, problems = new Map()) {
 
 // ---- The texts that are typed, each with a name
 
-function addText(called = null) {
-  typed += 1;
-  const name = make("input", { value: called ?? (typed === 1 ? "text" : `text ${typed}`), class: "name", autocomplete: "off", spellcheck: "false" });
-  const text = make("textarea", { id: typed === 1 ? "text" : null, "aria-label": "Text", rows: 4, spellcheck: "false", autocomplete: "off", dir: "auto", placeholder: "Type or paste a text here." });
+function addText(called = newName()) {
+  const isFirst = byId("typed").childElementCount === 0;
+  const name = make("input", { value: called, class: "name", autocomplete: "off", spellcheck: "false" });
+  const text = make("textarea", { id: isFirst ? "text" : null, "aria-label": "Text", rows: 4, spellcheck: "false", autocomplete: "off", dir: "auto", placeholder: "Type or paste a text here." });
   const remove = make("button", { type: "button", class: "remove" }, "×");
   const nameRemove = () => {
     for (const key of ["aria-label", "title"]) remove.setAttribute(key, `Remove the text ${quoted(name.value)}`);
   };
   nameRemove();
-  name.addEventListener("input", nameRemove);
+  name.addEventListener("input", () => {
+    nameRemove();
+    fillWays();
+  });
   const element = make("div", { class: "typed" }, make("div", { class: "bar" }, make("label", {}, "Name", name), remove), text);
   remove.addEventListener("click", () => {
     element.remove();
@@ -52,6 +56,15 @@ function addText(called = null) {
   byId("typed").append(element);
   textsChanged();
   return text;
+}
+
+// "text", or "text 2" and so on: none that a text has.
+function newName() {
+  const taken = [...typedRows().map(([name]) => name), ...all("named")];
+  const name = (n) => (n === 1 ? "text" : `text ${n}`);
+  let n = byId("typed").childElementCount + 1;
+  while (taken.includes(name(n))) n += 1;
+  return name(n);
 }
 
 // Files may be dropped anywhere on the page: where nothing takes them, the browser leaves it.
@@ -107,23 +120,36 @@ function textsChanged() {
   fillWays();
 }
 
+const rowOf = (each) => [each.querySelector(".name").value.trim(), each.querySelector("textarea").value];
+
 // [name, text] of all
-const typedRows = () => [...byId("typed").children].map((each) => [each.querySelector(".name").value.trim(), each.querySelector("textarea").value]);
+const typedRows = () => [...byId("typed").children].map(rowOf);
 
 // [name, text] of those that are not empty
 const typedTexts = () => typedRows().filter(([, text]) => text);
 
 // ---- What is chosen
 
+// The option of a tokenizer or a text, which stays that of a text whose name is another one now.
+function optionOf(element, name) {
+  const option = wayOf.get(element) ?? make("option");
+  wayOf.set(element, option);
+  option.value = name;
+  option.textContent = spokenText(name, " ");
+  return option;
+}
+
 // The tokenizers and texts that are chosen can be the one that others are measured by.
 function fillWays() {
-  const options = (id, first, names) => {
-    const before = byId(id).value;
-    byId(id).replaceChildren(make("option", { value: "" }, first), ...names.map((name) => make("option", { value: name }, spokenText(name, " "))));
-    byId(id).value = names.includes(before) ? before : "";
+  const fill = (id, first, options) => {
+    const [before] = byId(id).selectedOptions;
+    byId(id).replaceChildren(make("option", { value: "" }, first), ...options);
+    byId(id).selectedIndex = 1 + options.indexOf(before);
   };
-  options("reference", "the first", checked("tokenizers"));
-  options("parallel", "no other", [...typedTexts().map(([name]) => name), ...checked("named")]);
+  const ofBoxes = (id) => boxesOf(id).map((box) => optionOf(box, box.value));
+  const ofTyped = [...byId("typed").children].filter((each) => rowOf(each)[1]).map((each) => optionOf(each, rowOf(each)[0]));
+  fill("reference", "the first", ofBoxes("tokenizers"));
+  fill("parallel", "no other", [...ofTyped, ...ofBoxes("named")]);
   const taken = { tokenizers: checked("tokenizers").length, named: checked("named").length + typedTexts().length };
   for (const [id, n] of Object.entries(taken)) {
     byId(`${id}-chosen`).textContent = ` (${number(checked(id).length)} of ${number(all(id).length)} chosen${n >= MOST ? `; ${MOST} are the most` : ""})`;
@@ -254,7 +280,6 @@ function keptHere() {
 function takeUp(kept) {
   if (typedTexts().length === 0 && kept.texts.length) {
     byId("typed").replaceChildren();
-    typed = 0;
     for (const [name, text] of kept.texts) addText(name).value = text;
   }
   textsChanged();
