@@ -94,3 +94,35 @@ def test_a_text_that_is_added_has_a_name_that_no_other_has(page, url):
     shows(page, "document.querySelectorAll('#typed textarea').length === 2")
     page.get_by_role("button", name="Add a text").click()
     assert [each.input_value() for each in names.all()] == ["text", "text 3", "text 4"]
+
+
+def test_a_file_that_was_opened_can_be_opened_again(page, url, tmp_path):
+    (tmp_path / "a.txt").write_text("of the file", encoding="utf-8")
+    opens(page, f"{url}#t=gpt2&text=hello")
+    shows_tokens(page, 1)
+    devtools = page.context.new_cdp_session(page)  # Playwright itself says that a file was chosen where Chromium does not
+    node = devtools.send("Runtime.evaluate", {"expression": "document.getElementById('file')"})["result"]["objectId"]
+    for text in ("edited", "again"):
+        devtools.send("DOM.setFileInputFiles", {"files": [str(tmp_path / "a.txt")], "objectId": node})
+        shows(page, "document.getElementById('text').value === 'of the file'")
+        page.locator("#text").fill(text)
+
+
+def test_a_text_that_was_named_at_start_is_chosen_as_long_as_it_stands_there(page, url):
+    opens(page, f"{url}#t=gpt2&text=hello")
+    shows_tokens(page, 1)
+    texts = page.get_by_label("Named at start")
+    for text in ("edited", "again"):
+        texts.select_option("two.txt")
+        shows(page, "document.getElementById('text').value === 'from two'")
+        assert texts.locator("option:checked").inner_text() == "two.txt"
+        page.locator("#text").fill(text)
+        assert texts.locator("option:checked").inner_text() == "choose…"
+    texts.select_option("two.txt")
+    shows(page, "document.getElementById('text').value === 'from two'")
+    page.evaluate("location.hash = '#t=gpt2&text=from%20two&marks=no'")
+    shows(page, "!document.getElementById('marks').checked")
+    assert texts.locator("option:checked").inner_text() == "two.txt"
+    page.evaluate("location.hash = '#t=gpt2&text=of%20a%20link'")
+    shows(page, "document.getElementById('text').value === 'of a link'")
+    assert texts.locator("option:checked").inner_text() == "choose…"

@@ -323,6 +323,7 @@ function setText(content) {
 function putText(content) {
   if (typed && text.value && text.value !== content) own = text.value;
   typed = typed && text.value === content;
+  if (text.value !== content) notNamed();
   text.value = content;
   byId("back").hidden = own === null || own === content;
 }
@@ -358,7 +359,13 @@ const firstNamed = () => [...byId("texts").options].find((option) => option.valu
 async function openNamed(index) {
   const found = await ask("text", { number: index });
   setText(found.text);
+  byId("texts").value = index;
   sayWhole(found.whole);
+}
+
+// The list says which text stands there, and takes the same again once another one does.
+function notNamed() {
+  byId("texts").value = "";
 }
 
 function sayWhole(whole) {
@@ -474,6 +481,7 @@ function sayOfPrice() {
 function listen() {
   field.addEventListener("input", () => {
     typed = true;
+    notNamed();
     textChanged();
   });
   byId("back").addEventListener("click", () => {
@@ -498,8 +506,15 @@ function listen() {
     addColumn(next.name).encode();
     remember();
   });
-  byId("file").addEventListener("change", (event) => openFile(event.target.files[0]));
-  byId("texts").addEventListener("change", (event) => event.target.value !== "" && openNamed(event.target.value).catch(failed));
+  byId("file").addEventListener("change", (event) => {
+    const [file] = event.target.files;
+    event.target.value = ""; // so that the same file can be opened again
+    openFile(file);
+  });
+  byId("texts").addEventListener("change", (event) => event.target.value !== "" && openNamed(event.target.value).catch((error) => {
+    notNamed();
+    failed(error);
+  }));
   byId("link").addEventListener("click", copyLink);
   byId("ids").addEventListener("input", () => {
     clearTimeout(idsPause);
