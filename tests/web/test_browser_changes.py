@@ -13,6 +13,8 @@ pytest.importorskip("playwright", reason="the extra browser is not installed")
 from command_line import PROGRAM
 from web_browser import shows
 
+import cbpe
+
 pytestmark = pytest.mark.slow
 
 
@@ -126,3 +128,57 @@ def test_a_text_that_was_named_at_start_is_chosen_as_long_as_it_stands_there(pag
     page.evaluate("location.hash = '#t=gpt2&text=of%20a%20link'")
     shows(page, "document.getElementById('text').value === 'of a link'")
     assert texts.locator("option:checked").inner_text() == "choose…"
+
+
+DECODED = "document.getElementById('decoded').textContent"
+IDS = "31373 995"
+
+
+def test_ids_are_decoded_by_the_tokenizer_that_is_the_first_now_and_are_there_after_a_reload(page, url):
+    texts = [cbpe.get_encoding(name).decode([int(each) for each in IDS.split()]) for name in ("gpt2", "cl100k_base")]
+    gpt2, cl100k = [text.replace(" ", "·") for text in texts]
+    assert gpt2 != cl100k
+    opens(page, f"{url}#t=gpt2&t=cl100k_base&text=hello")
+    shows_tokens(page, 1)
+    page.get_by_text("Token ids to text").click()
+    page.locator("#ids").fill(IDS)
+    shows(page, f"{DECODED} === '{gpt2}'")
+    page.get_by_label("Show spaces").uncheck()
+    shows(page, f"{DECODED} === '{texts[0]}'")
+    page.get_by_label("Show spaces").check()
+    page.locator(".column select").first.select_option("cl100k_base")
+    shows(page, f"{DECODED} === '{cl100k}'")
+    page.locator(".column select").first.select_option("gpt2")
+    shows(page, f"{DECODED} === '{gpt2}'")
+    page.get_by_label("Remove this tokenizer").first.click()
+    shows(page, f"{DECODED} === '{cl100k}'")
+    shows(page, "!location.hash.includes('t=gpt2')")
+    page.reload()
+    shows(page, f"{DECODED} === '{cl100k}'")
+    page.evaluate("location.hash = '#t=gpt2&text=hello'")
+    shows(page, f"{DECODED} === '{gpt2}'")
+    page.get_by_role("button", name="Use as the text above").click()
+    assert page.locator("#text").input_value() == texts[0]
+    page.locator("#ids").fill("99999999")
+    shows(page, "document.getElementById('decoded-said').textContent.includes('no token has the id 99999999')")
+    assert page.locator("#use").is_hidden()
+    page.locator("#ids").fill("")
+    shows(page, "document.getElementById('decoded-said').textContent === ''")
+
+
+def test_of_ids_that_are_decoded_late_those_of_now_are_shown(page, url):
+    opens(page, f"{url}#t=gpt2&text=hello")
+    shows_tokens(page, 1)
+    page.evaluate(
+        """() => { const ask = window.fetch;
+        window.fetch = async (path, options) => {
+          if (options.body?.includes("31373")) await new Promise((done) => setTimeout(done, 600));
+          return ask(path, options) } }"""
+    )
+    page.get_by_text("Token ids to text").click()
+    page.locator("#ids").fill("31373")
+    page.wait_for_timeout(200)
+    page.locator("#ids").fill("995")
+    shows(page, f"{DECODED} === '·world'")
+    page.wait_for_timeout(700)
+    assert page.evaluate(DECODED) == "·world"

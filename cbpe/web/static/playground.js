@@ -3,13 +3,14 @@
 import { Problem, ask, send } from "./api.js";
 import { begin, failed, problem } from "./begin.js";
 import { fillChoices, findChoices } from "./choices.js";
+import { Decoding } from "./decoding.js";
 import { directionOf } from "./directions.js";
 import { ExactText } from "./exact.js";
 import { IdList } from "./ids.js";
-import { byId, count, make, number } from "./page.js";
+import { byId, make, number } from "./page.js";
 import { readState, writeState } from "./state.js";
 import { drawSums } from "./sums.js";
-import { quoted, shownText, spacedBytes, spokenText } from "./text.js";
+import { shownText, spacedBytes } from "./text.js";
 import { markDifferences, textOfUnit, unitsOf } from "./units.js";
 import { View } from "./view.js";
 
@@ -30,6 +31,7 @@ const text = new ExactText(field, byId("line-ends"));
 const special = byId("special");
 const marks = byId("marks");
 const price = byId("price");
+const decoding = new Decoding({ tokenizer: () => columns[0]?.name, marks: () => marks.checked, use: setText });
 
 function say(message) {
   byId("said").textContent = message;
@@ -61,6 +63,7 @@ class Column {
       this.element.setAttribute("aria-label", this.name);
       problem(null);
       this.encode();
+      decoding.follow();
       remember();
     });
     this.remove.addEventListener("click", () => removeColumn(this));
@@ -194,6 +197,7 @@ function removeColumn(column) {
 function columnsChanged() {
   byId("add").disabled = columns.length >= MOST_COLUMNS;
   for (const column of columns) column.remove.hidden = columns.length === 1;
+  decoding.follow();
 }
 
 // ---- One token, or a group of them
@@ -285,7 +289,7 @@ function turnText() {
 }
 
 function encodeAll() {
-  if (columns.length === 0) return; // before the tokenizers are known; the address still says what to show
+  if (columns.length === 0) return; // before the tokenizers are known
   if (3 * text.value.length > limits.bytes && new Blob([text.value]).size > limits.bytes) {
     problem(`This text has more than ${number(limits.bytes)} bytes: cbpe count and cbpe compare take files of any size.`);
     for (const column of columns) column.drop();
@@ -299,6 +303,7 @@ function encodeAll() {
 let remembering = null;
 
 function remember() {
+  if (columns.length === 0) return; // before the tokenizers are known; the address still says what to show
   clearTimeout(remembering);
   remembering = setTimeout(rememberNow, 150);
 }
@@ -307,7 +312,7 @@ function rememberNow() {
   clearTimeout(remembering);
   return writeState({
     tokenizers: columns.map((column) => column.name), text: text.value, special: special.checked, marks: marks.checked,
-    price: price.value, typed, before: own,
+    price: price.value, typed, before: own, ids: byId("ids").value,
   }, here);
 }
 
@@ -383,48 +388,6 @@ async function copyLink() {
   }
 }
 
-// ---- Token ids to text
-
-const IDS_PAUSE = 100; // milliseconds without a key
-let idsPause = null; // their own: that of the text goes on meanwhile
-
-async function decode() {
-  const said = byId("decoded-said");
-  const words = byId("ids").value.split(/[\s,;[\]()]+/).filter(Boolean);
-  const wrong = words.find((word) => !/^[0-9]+$/.test(word));
-  byId("decoded").replaceChildren();
-  byId("together").replaceChildren();
-  byId("use").hidden = true;
-  said.textContent = "";
-  if (wrong !== undefined) said.textContent = `${quoted(wrong)} is no token id: ids are whole numbers from 0 on.`;
-  const huge = words.find((word) => !Number.isSafeInteger(Number(word)));
-  if (wrong === undefined && huge !== undefined) said.textContent = `No token has the id ${spokenText(huge)}.`;
-  if (words.length === 0 || (wrong ?? huge) !== undefined) return;
-  try {
-    const found = await send("decode", { tokenizer: columns[0].name, ids: words.map(Number) });
-    said.textContent = `${count(found.n_tokens, "token")}${found.is_utf8 ? "" : "; not UTF-8: a token that is no text shows as its bytes, and becomes U+FFFD in the text above"}`;
-    const line = make("div", { class: "line" });
-    words.slice(0, 5000).forEach((word, i) => {
-      const value = found.tokens[Number(word)];
-      const name = `${value.special ? "token special" : `token c${i % 5}`}${value.text?.includes("\n") ? " lines" : ""}`;
-      const shown = value.text === null ? make("span", { class: "unseen-character" }, spacedBytes(value.bytes)) : shownText(value.text, marks.checked);
-      line.append(make("span", { class: name, title: `${Number(word)}: ${spacedBytes(value.bytes)}` }, shown));
-    });
-    byId("decoded").replaceChildren(line);
-    // The text itself, where a token shows as its bytes: that token and its neighbours make characters.
-    const parts = Object.values(found.tokens).some((value) => value.text === null);
-    if (parts) byId("together").replaceChildren("Together: ", shownText(beginningOf(found.text), marks.checked));
-    byId("use").hidden = false;
-    byId("use").onclick = () => setText(found.text);
-  } catch (error) {
-    if (error instanceof Problem) said.textContent = error.message;
-    else throw error;
-  }
-}
-
-// Of a long text the first characters.
-const beginningOf = (content) => (content.length <= SHORT ? content : `${content.slice(0, SHORT)}…`);
-
 // ---- Start
 
 // kept: whether the text stays that is there, as somebody typed it before the page was ready.
@@ -443,6 +406,7 @@ async function useState(kept = false) {
   if (!known.length && given.length > MOST_COLUMNS) state.problems.push(`${given.length} tokenizers were given; the first ${MOST_COLUMNS} are shown, and the lists have all.`);
   const wanted = known.length ? known : given.length ? given.slice(0, MOST_COLUMNS) : ["cl100k_base"];
   for (const column of columns.splice(0)) column.element.remove();
+  decoding.takeUp(state.ids);
   wanted.forEach(addColumn);
   hideDetails();
   if (!kept || !text.value) {
@@ -493,6 +457,7 @@ function listen() {
   special.addEventListener("change", encodeAll);
   marks.addEventListener("change", () => {
     redraw(null);
+    decoding.redraw();
     remember();
   });
   price.addEventListener("input", () => {
@@ -516,10 +481,7 @@ function listen() {
     failed(error);
   }));
   byId("link").addEventListener("click", copyLink);
-  byId("ids").addEventListener("input", () => {
-    clearTimeout(idsPause);
-    idsPause = setTimeout(decode, IDS_PAUSE);
-  });
+  byId("ids").addEventListener("input", remember);
   for (const kind of ["dragover", "dragleave", "drop"]) window.addEventListener(kind, dropped);
   document.addEventListener("keydown", (event) => event.key === "Escape" && hideDetails());
   byId("columns").addEventListener("keydown", (event) => {

@@ -34,6 +34,7 @@ export function readState(here) {
   return {
     tokenizers: found.getAll("t").slice(0, MOST_TOKENIZERS), text, special: good("special") === "tokens", marks: good("marks") !== "no",
     price: good("price") ?? "", problems, typed: own && kept.typed === true, before: own ? kept.before ?? null : null,
+    ids: own ? kept.ids ?? "" : "",
   };
 }
 
@@ -61,8 +62,8 @@ function keptOf(here) {
 }
 
 // Write the state into the address and the session. Returns whether the text is in the address: it may be too long.
-// typed: whether somebody typed the text; before: one that was typed before it, or null.
-export function writeState({ tokenizers, text, special, marks, price, typed, before }, here) {
+// typed: whether somebody typed the text; before: one that was typed before it, or null; ids: those that were typed.
+export function writeState({ tokenizers, text, special, marks, price, typed, before, ids }, here) {
   const found = new URLSearchParams();
   for (const name of tokenizers) found.append("t", name);
   if (special) found.set("special", "tokens");
@@ -74,7 +75,7 @@ export function writeState({ tokenizers, text, special, marks, price, typed, bef
   history.replaceState(null, "", `${location.pathname}#${found}`);
   const fragment = found.toString();
   const state = { here, fragment, text: whole ? null : text, typed };
-  keep({ ...state, before }) || keep(state) || keep({ here, fragment, text: null });
+  keep({ ...state, before, ids }) || keep({ ...state, before }) || keep(state) || keep({ here, fragment, text: null });
   return whole;
 }
 
