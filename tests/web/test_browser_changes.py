@@ -182,3 +182,33 @@ def test_of_ids_that_are_decoded_late_those_of_now_are_shown(page, url):
     shows(page, f"{DECODED} === '·world'")
     page.wait_for_timeout(700)
     assert page.evaluate(DECODED) == "·world"
+
+
+def shows_details(page, column=0):
+    """Show the first token of a column, with the pointer elsewhere then: nothing shows another one."""
+    page.locator(".column").nth(column).locator(".token").first.hover()
+    shows(page, "document.getElementById('details').textContent.includes('merged from')")
+    page.mouse.move(0, 0)
+
+
+def test_a_token_is_shown_no_longer_than_it_stands_there(page, url):
+    gone = "document.getElementById('details').hidden"
+    opens(page, f"{url}#t=gpt2&t=o200k_base&text=Hello%3C%7Cendoftext%7C%3E")
+    shows(page, "document.querySelectorAll('.token').length > 8")
+    shows_details(page)
+    page.locator(".column select").first.select_option("cl100k_base")
+    shows(page, gone)
+    shows_details(page)
+    page.get_by_label("Special tokens as such").check()
+    shows(page, gone)
+    shows_details(page, 1)
+    page.get_by_role("button", name="Add a tokenizer").click()
+    shows(page, "document.querySelectorAll('.sums').length === 3")
+    page.wait_for_timeout(300)
+    assert not page.evaluate(gone)  # the others' tokens are what they were
+    page.get_by_label("Remove this tokenizer").nth(1).click()
+    shows(page, gone)
+    page.route("**/api/v1/encode", lambda route: None)
+    page.locator(".column select").first.select_option("gpt2")
+    shows_details(page)
+    assert "t=cl100k_base" in page.locator("#details a").first.get_attribute("href")  # whose tokens still stand there

@@ -124,6 +124,7 @@ class Column {
   }
 
   found(answer, text) {
+    if (detailed === this) hideDetails(); // they are of what was found before
     this.units = unitsOf(answer, text);
     this.list.show(answer.ids);
     this.say(answer.no_places === null ? null : `${this.name}: ${answer.no_places}. It shows their own text, and is not compared with the others.`);
@@ -132,6 +133,7 @@ class Column {
 
   // Show nothing, as what was found is not of the text as it is now.
   clear() {
+    if (detailed === this) hideDetails();
     this.units = null;
     this.list.show([]);
     this.sums.replaceChildren();
@@ -186,6 +188,7 @@ function addColumn(name) {
 }
 
 function removeColumn(column) {
+  if (detailed === column) hideDetails();
   columns.splice(columns.indexOf(column), 1);
   column.element.remove();
   columnsChanged();
@@ -203,8 +206,10 @@ function columnsChanged() {
 // ---- One token, or a group of them
 
 let partsWanted = null;
+let detailed = null; // the column whose token is shown
 
 function showDetails(column, units, unit, element) {
+  detailed = column;
   document.querySelector(".token.shown")?.classList.remove("shown");
   element.classList.add("shown");
   const { answer, first } = units;
@@ -214,12 +219,12 @@ function showDetails(column, units, unit, element) {
   if (n > 1) {
     shown.push(make("h2", {}, `${n} tokens that share characters of `, shownText(textOfUnit(units, unit), true)));
   }
-  for (let token = first[unit]; token < first[unit + 1]; token += 1) shown.push(rowOf(column.name, units, token));
+  for (let token = first[unit]; token < first[unit + 1]; token += 1) shown.push(rowOf(units, token));
   details.replaceChildren(...shown);
   details.hidden = false;
   clearTimeout(partsWanted);
   partsWanted = setTimeout(async () => {
-    await showParts(column.name, answer.ids[first[unit]], shown[n > 1 ? 1 : 0]);
+    await showParts(answer.tokenizer, answer.ids[first[unit]], shown[n > 1 ? 1 : 0]);
     if (document.activeElement === element) byId("told").textContent = shown.slice(0, MOST_TOLD).map(spokenRow).join(". ");
   }, 120);
 }
@@ -237,13 +242,12 @@ function spokenRow(row) {
 // To the page of a token in the vocabulary.
 const linkTo = (tokenizer, id) => make("a", { href: `/vocabulary#${new URLSearchParams({ t: tokenizer, id })}`, "aria-label": `${id}, in the vocabulary` }, String(id));
 
-function rowOf(tokenizer, units, token) {
-  const { answer } = units;
+function rowOf({ answer, placed }, token) {
   const id = answer.ids[token];
   const value = answer.tokens[id];
   const text = value.text === null ? "not UTF-8 by itself" : shownText(value.text, true, true);
-  const rows = [pair("token", text), pair("id", linkTo(tokenizer, id)), pair("bytes", spacedBytes(value.bytes))];
-  if (units.placed) rows.push(pair("characters", `${answer.starts[token]}–${answer.ends[token]}`));
+  const rows = [pair("token", text), pair("id", linkTo(answer.tokenizer, id)), pair("bytes", spacedBytes(value.bytes))];
+  if (placed) rows.push(pair("characters", `${answer.starts[token]}–${answer.ends[token]}`));
   rows.push(pair("number in the text", number(token + 1)));
   if (value.special) rows.push(pair("kind", "special token"));
   return make("dl", {}, ...rows);
@@ -265,6 +269,7 @@ function hideDetails() {
   byId("told").textContent = "";
   if (within) document.querySelector(".token.shown")?.focus(); // which would show them again
   clearTimeout(partsWanted);
+  detailed = null;
   byId("details").hidden = true;
   document.querySelector(".token.shown")?.classList.remove("shown");
 }
