@@ -200,3 +200,23 @@ def test_the_tab_key_comes_to_a_token_wherever_the_view_is(page, url):
     )
     shows(page, f"{scrolled} && document.querySelector('[data-unit=\"11999\"]') !== null")
     assert page.locator('#columns .token[tabindex="0"]').get_attribute("data-unit") == "0"
+
+
+def test_a_text_that_is_in_no_token_is_crossed_out_as_such_text_between_tokens_is(page, url):
+    page.goto(f"{url}#t=drops.json&text=123%20456!!")
+    left_out = page.locator(".left-out")
+    crossed_out = "[...document.querySelectorAll('.left-out')].map((each) => each.textContent).join('|')"
+    shows(page, f"{crossed_out} === '123·456!!'")
+    for text, shown in (("quick 1", "·1"), ("123 456!!", "123·456!!"), ("12", "12"), ("x1", "1"), ("", "")):
+        page.locator("#text").fill(text)
+        shows(page, f"{crossed_out} === '{shown}'")
+        assert left_out.count() == (1 if shown else 0)
+    page.locator("#text").fill("12 " * 2000)
+    shows(page, "document.querySelectorAll('.left-out .mark').length === 2000")
+    page.locator("#columns .tokens").evaluate("(each) => { each.scrollTop = each.scrollHeight }")
+    page.wait_for_timeout(200)
+    assert left_out.count() == 1
+    page.evaluate("document.getElementById('text').value = '12 '.repeat(2000000)")
+    page.locator("#text").dispatch_event("input")
+    shows(page, "document.querySelector('.left-out')?.title === 'in no token; only its beginning is shown'")
+    assert len(left_out.text_content()) == 20001

@@ -9,6 +9,7 @@ import { gapBefore, sameAtEnds, textOfUnit } from "./units.js";
 const MOST_IN_BLOCK = 150; // units
 const LEAST_IN_BLOCK = 50; // before a block ends at the end of a line
 const COLOURS = 5;
+const MOST_LEFT_OUT = 20000; // characters in no token that are drawn of one place
 const MOST_SPOKEN = 20; // ids of tokens that share characters
 const NEAR = 600; // pixels around the view in which blocks are drawn
 const EDGE = 8; // pixels between a token that is walked to and the edge
@@ -71,7 +72,7 @@ export class View {
   keep(units, marks) {
     const old = this.blocks;
     let [head, tail] = [0, 0];
-    if (this.units === null || this.marks !== marks) return { head, tail };
+    if (this.units === null || this.units.count === 0 || this.marks !== marks) return { head, tail };
     const [first, last] = sameAtEnds(this.units, this.differs, units);
     // The last block shows what stands after it, too.
     while (head < old.length - 1 && old[head].to <= Math.min(first, units.count - 1)) head += 1;
@@ -92,7 +93,7 @@ export class View {
   block(from, to) {
     const { units } = this;
     const wide = Math.max(10, Math.floor((this.size.width || this.element.clientWidth) / 11)); // the size comes with the first frame
-    const characters = units.placed ? units.end[to - 1] - units.start[from] : 4 * (to - from);
+    const characters = units.placed && to > from ? units.end[to - 1] - units.start[from] : 4 * (to - from);
     const element = make("div", { role: "presentation" });
     element.style.minHeight = `${Math.ceil(characters / wide) * 1.95}em`;
     return { from, to, filled: false, element };
@@ -118,6 +119,7 @@ export class View {
     this.at = 0;
     if (this.blocks.length === 0) return;
     this.fill(this.blocks[0]);
+    if (this.units.count === 0) return;
     this.stopAt(this.element.querySelector(".token"));
   }
 
@@ -204,7 +206,8 @@ export class View {
     }
     if (to === this.units.count) {
       const rest = this.between(to === 0 ? 0 : this.units.end[to - 1], this.units.text.length);
-      if (rest) (line ?? lines[lines.length - 1])?.append(rest);
+      if (rest && lines.length === 0) begin(); // no token begins a line
+      if (rest) (line ?? lines[lines.length - 1]).append(rest);
     }
     finish();
     return lines;
@@ -218,7 +221,10 @@ export class View {
 
   between(from, to) {
     if (!this.units.placed || from >= to) return null;
-    return make("span", { class: "left-out", title: "in no token" }, shownText(this.units.text.slice(from, to), this.marks));
+    const isLong = to - from > MOST_LEFT_OUT;
+    const text = isLong ? this.units.text.slice(from, from + MOST_LEFT_OUT).replace(/[\ud800-\udbff]$/, "") : this.units.text.slice(from, to);
+    const title = isLong ? "in no token; only its beginning is shown" : "in no token";
+    return make("span", { class: "left-out", title }, shownText(text, this.marks), isLong ? "…" : "");
   }
 
   isSpecial(unit) {
@@ -359,8 +365,10 @@ function goesOn(units, unit) {
 // Whether one line of the text ends before a unit, which begins another.
 const isBorder = (units, unit) => units.placed && unit > 0 && (endsWithBreak(units, unit - 1) || goesOn(units, unit));
 
-// Runs of units of a range: a block ends at the end of a line if it can, so that lines are drawn whole.
+// Runs of units of a range: a block ends at the end of a line if it can, so that lines are drawn whole. A text none of
+// which is in a token is a block of none.
 function blocksOf(units, first, end) {
+  if (units.count === 0) return units.placed && units.text ? [[0, 0]] : [];
   const found = [];
   for (let from = first; from < end; ) {
     const rest = end - from;
