@@ -284,6 +284,25 @@ def test_light_dark_and_narrow(page, url):
     assert page.evaluate(line) != dark
 
 
+def test_the_figures_of_a_curve_can_be_read_in_a_window_of_any_width(page, url):
+    page.set_viewport_size({"width": 360, "height": 700})
+    page.goto(f"{url}#v=book@2")
+    shows(page, "document.querySelectorAll('.curve text').length > 4")
+    sizes = """() => { const all = [...document.querySelectorAll(".curve text")];
+        const boxes = all.map((each) => each.getBoundingClientRect());
+        const scale = document.querySelector(".curve").getScreenCTM().a;
+        const meet = (a, b) => a.left < b.right && b.left < a.right && a.top < b.bottom && b.top < a.bottom;
+        return [scale * parseFloat(getComputedStyle(all[0]).fontSize), Math.max(...boxes.map((box) => box.right)),
+            boxes.some((a, i) => boxes.slice(0, i).some((b) => meet(a, b)))] }"""
+    for width in (360, 1280, 320):
+        page.set_viewport_size({"width": width, "height": 700})
+        page.wait_for_timeout(200)
+        pixels, right, do_meet = page.evaluate(sizes)
+        assert 11.5 < pixels < 14
+        assert right <= width
+        assert not do_meet
+
+
 METRIC = "characters_per_token:a text with a long name.txt"
 
 

@@ -19,6 +19,7 @@ let asked = 0; // lists; an answer to an older one is dropped
 let shown = 0; // versions
 let told = 0; // changes of the log
 let chosen = null; // the version that is shown: its reference
+let trained = null; // the training of the version that is shown
 let logged = null; // the name whose changes the log shows; null for all
 let compared = null; // the two that are compared
 let offered = null; // what can be compared, as JSON
@@ -130,7 +131,6 @@ async function showVersion(reference, version) {
   byId("labels").replaceChildren(...labels.map(([title, chips]) => make("p", {}, make("span", { class: "dim" }, title), " ", ...chips)));
   byId("notes").replaceChildren(version.notes === null ? "" : plain(version.notes), ...moreNotes(version));
   byId("notes").hidden = version.notes === null;
-  showTraining(version.training);
   byId("lineage").replaceChildren(drawLineage(lineage.versions, name, version.reference, linkTo));
   byId("lineage-said").textContent = lineage.whole ? "" : "There are more: those nearest to this name are drawn, of the newest in the store.";
   const where = (move) => (move.number === null ? "removed" : linkTo(`${name}@${move.number}`));
@@ -138,6 +138,7 @@ async function showVersion(reference, version) {
   byId("moves-said").textContent = n_moves ? (n_moves > moves.length ? `The newest ${number(moves.length)} of ${number(n_moves)} moves.` : "") : "It has had none.";
   byId("moves").closest(".scroll").hidden = n_moves === 0;
   byId("one").hidden = false;
+  showTraining(version.training); // which looks how wide it is
   const [graph, row] = [byId("lineage").firstChild, byId("lineage").querySelector("[aria-current]")];
   if (row) graph.scrollTop = row.getBoundingClientRect().top - graph.getBoundingClientRect().top - graph.clientHeight / 2;
 }
@@ -184,7 +185,13 @@ function showTraining(training) {
     ...(training.stopped === null ? [] : [["stopped", plain(training.stopped)]]),
   ];
   byId("training").replaceChildren(...facts.map(fact));
-  byId("curve").replaceChildren(training === null ? make("p", { class: "keys" }, "It was not trained here.") : drawCurve(training.curve, training.began_at));
+  trained = training;
+  showCurve();
+}
+
+// As wide as there is place for it, so that its figures can be read in a narrow window too.
+function showCurve() {
+  byId("curve").replaceChildren(trained === null ? make("p", { class: "keys" }, "It was not trained here.") : drawCurve(trained.curve, trained.began_at, byId("curve").clientWidth));
 }
 
 // ---- The log, of the name that is shown or of all
@@ -327,6 +334,7 @@ async function start() {
 function listen() {
   for (const name of FIELDS) byId(name).addEventListener("input", changed);
   byId("search").addEventListener("submit", (event) => event.preventDefault());
+  window.addEventListener("resize", () => byId("one").hidden || showCurve());
   byId("more").addEventListener("click", () => {
     problem(null);
     list(shown);
