@@ -5,7 +5,7 @@ import { draw, make, number } from "./page.js";
 const [LEAST, MOST, HEIGHT] = [240, 480, 200];
 const [LEFT, RIGHT, TOP, BOTTOM] = [40, 26, 12, 40];
 const TICKS = 4;
-const LABEL = 70; // pixels for one below the curve
+const [LETTER, GAP] = [7, 12]; // pixels: the width of a figure of a label, about, and the least between two labels
 
 // A round step, so that some `most` of them make the whole.
 function stepOf(whole, most) {
@@ -36,7 +36,8 @@ export function drawCurve(points, began, wide) {
     parts.push(draw("line", { x1: LEFT, x2: width - RIGHT, y1: y(value), y2: y(value), class: "grid" }));
     parts.push(draw("text", { x: LEFT - 6, y: y(value) + 4, "text-anchor": "end" }, number(value, most < 1 ? 2 : 1)));
   }
-  for (const size of ticks(first[0], last[0], Math.min(TICKS, Math.floor((width - LEFT - RIGHT) / LABEL)), 1)) parts.push(draw("text", { x: x(size), y: HEIGHT - BOTTOM + 17, "text-anchor": "middle" }, number(size)));
+  const fitting = Math.floor((width - LEFT - RIGHT) / (LETTER * number(last[0]).length + GAP));
+  for (const size of ticks(first[0], last[0], Math.min(TICKS, fitting), 1)) parts.push(draw("text", { x: x(size), y: HEIGHT - BOTTOM + 17, "text-anchor": "middle" }, number(size)));
   parts.push(draw("text", { x: (LEFT + width - RIGHT) / 2, y: HEIGHT - 5, "text-anchor": "middle" }, "tokens in the vocabulary"));
   if (began > first[0]) parts.push(draw("line", { x1: x(began), x2: x(began), y1: TOP, y2: HEIGHT - BOTTOM, class: "began" }));
   parts.push(draw("polyline", { points: points.map(([size, value]) => `${x(size).toFixed(1)},${y(value).toFixed(1)}`).join(" "), class: "line-of" }));
