@@ -3,7 +3,6 @@
 import json
 import os
 import subprocess
-from urllib.parse import quote
 
 import pytest
 
@@ -102,7 +101,7 @@ def test_a_file_that_was_opened_can_be_opened_again(page, url, tmp_path):
     (tmp_path / "a.txt").write_text("of the file", encoding="utf-8")
     opens(page, f"{url}#t=gpt2&text=hello")
     shows_tokens(page, 1)
-    devtools = page.context.new_cdp_session(page)  # Playwright itself says that a file was chosen where Chromium does not
+    devtools = page.context.new_cdp_session(page)  # which says, as Chromium does, nothing where the choice is the same
     node = devtools.send("Runtime.evaluate", {"expression": "document.getElementById('file')"})["result"]["objectId"]
     for text in ("edited", "again"):
         devtools.send("DOM.setFileInputFiles", {"files": [str(tmp_path / "a.txt")], "objectId": node})
@@ -212,3 +211,23 @@ def test_a_token_is_shown_no_longer_than_it_stands_there(page, url):
     page.locator(".column select").first.select_option("gpt2")
     shows_details(page)
     assert "t=cl100k_base" in page.locator("#details a").first.get_attribute("href")  # whose tokens still stand there
+
+
+def test_a_file_of_many_texts_that_is_opened_is_told_to_be_one_here(page, url):
+    told = "rows.jsonl is read as one text, with the JSON around its texts: name it at start with their field"
+    rows = {"name": "rows.jsonl", "mimeType": "text/plain", "buffer": b'{"text": "a"}\n{"text": "b"}\n'}
+    opens(page, f"{url}#t=gpt2&text=hello")
+    shows_tokens(page, 1)
+    page.locator("#file").set_input_files(rows)
+    shows(page, f"document.getElementById('said').textContent.startsWith('{told}')")
+    page.locator("#text").press("End")
+    page.keyboard.type("x")
+    assert page.locator("#said").inner_text() == ""
+    page.locator("#file").set_input_files({**rows, "name": "rows.txt"})
+    shows(page, "document.getElementById('text').value.endsWith('}\\n')")
+    assert page.locator("#said").inner_text() == ""
+    opens_compare(page, url)
+    page.get_by_label("Open files").set_input_files([rows, {**rows, "name": "rows.txt"}])
+    shows(page, "document.querySelectorAll('#typed textarea').length === 2")
+    shows(page, f"document.getElementById('problem').textContent.startsWith('{told}')")
+    assert "rows.txt" not in page.locator("#problem").inner_text()

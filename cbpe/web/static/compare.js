@@ -4,7 +4,7 @@ import { ask, send } from "./api.js";
 import { begin, failed, problem } from "./begin.js";
 import { drawCharts, isNumber, shownFigure, usedMeasures } from "./charts.js";
 import { byId, count, make, number } from "./page.js";
-import { quoted, shownText, spokenText } from "./text.js";
+import { quoted, shownText, spokenText, toldOfRows } from "./text.js";
 
 const MOST = 8; // tokenizers, and texts
 const MOST_ALPHA = 1000; // order of a Rényi entropy
@@ -107,7 +107,8 @@ async function takeFile(file) {
     name.dispatchEvent(new Event("input")); // so that its button has the name
     textsChanged();
     markOld();
-    return content.includes("\r") ? `${file.name} has line ends with CR, which are LF here: name it at start to compare it as it is.` : null;
+    const ends = content.includes("\r") ? `${file.name} has line ends with CR, which are LF here: name it at start to compare it as it is.` : null;
+    return [toldOfRows(file.name), ends].filter((each) => each !== null).join(" ") || null;
   } catch {
     return `${file.name} is not UTF-8.`;
   }

@@ -10,7 +10,7 @@ import { IdList } from "./ids.js";
 import { byId, make, number } from "./page.js";
 import { readState, writeState } from "./state.js";
 import { drawSums } from "./sums.js";
-import { shownText, spacedBytes } from "./text.js";
+import { shownText, spacedBytes, toldOfRows } from "./text.js";
 import { markDifferences, textOfUnit, unitsOf } from "./units.js";
 import { View } from "./view.js";
 
@@ -346,6 +346,7 @@ async function openFile(file) {
   }
   try {
     setText(new TextDecoder("utf-8", { fatal: true, ignoreBOM: true }).decode(await file.arrayBuffer()));
+    say(toldOfRows(file.name) ?? "");
   } catch {
     problem(`${file.name} is not UTF-8.`);
   }
@@ -360,7 +361,7 @@ async function dropped(event) {
   const { files } = event.dataTransfer;
   const n = files.length; // which the browser forgets after the event
   await openFile(files[0]);
-  if (n > 1) byId("said").textContent = `${n} files were dropped; this is the first.`;
+  if (n > 1) say(`${n} files were dropped; this is the first. ${byId("said").textContent}`.trimEnd());
 }
 
 // The number of the first text named at start that can be read.

@@ -75,6 +75,9 @@ export function spokenText(text, space = "␣") {
 // What somebody typed, as messages say it.
 export const quoted = (text) => `'${spokenText(text, " ")}'`;
 
+// What is said of a file of many texts, which is one text here; null for another file.
+export const toldOfRows = (name) => (/\.jsonl$/i.test(name) ? `${name} is read as one text, with the JSON around its texts: name it at start with their field, as in cbpe ui --field text FILE, to read these.` : null);
+
 // A name that may be long, as its beginning and its end: "aaaa…aaa@1".
 export function shortened(name, most) {
   const characters = [...name];
