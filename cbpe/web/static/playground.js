@@ -18,6 +18,7 @@ const MOST_COLUMNS = 4;
 const SHORT = 20000; // characters that are encoded with every key
 const PAUSE = 200; // milliseconds without a key, before a longer text is
 const LATE = 100; // milliseconds after which what is shown of another text is dimmed
+const MOST_ROWS = 100; // tokens of a group that are listed
 const MOST_TOLD = 20; // rows that are read out
 const EXAMPLE = "Hello, world! Tokenizers cut naïve text into pieces 👩‍🚀, 안녕하세요 too.\n    def f(x): return x + 1\n";
 
@@ -219,7 +220,9 @@ function showDetails(column, units, unit, element) {
   if (n > 1) {
     shown.push(make("h2", {}, `${n} tokens that share characters of `, shownText(textOfUnit(units, unit), true)));
   }
-  for (let token = first[unit]; token < first[unit + 1]; token += 1) shown.push(rowOf(units, token));
+  const end = Math.min(first[unit + 1], first[unit] + MOST_ROWS);
+  for (let token = first[unit]; token < end; token += 1) shown.push(rowOf(units, token));
+  if (n > MOST_ROWS) shown.push(make("p", { class: "keys" }, `and ${number(n - MOST_ROWS)} more`));
   details.replaceChildren(...shown);
   details.hidden = false;
   clearTimeout(partsWanted);
