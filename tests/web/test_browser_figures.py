@@ -251,6 +251,31 @@ def test_a_store_that_changes_is_followed_when_its_list_is_drawn_anew(page, url,
     assert page.locator("#a option[value='aside@1']").count() == 0
 
 
+def test_of_a_version_that_has_gone_since_the_playground_says_what_to_do(page, url, folder):
+    save(folder, "gone")
+    page.goto(f"{url}#t=gpt2&text=hello")
+    shows(page, "document.querySelectorAll('.token').length === 1")
+    with ModelStore(folder / "models.db") as models:
+        models.delete("gone@1")
+    page.locator(".column select").select_option("gone@1")
+    said = "there is no tokenizer 'gone@1', or no longer: choose another one"
+    shows(page, f"document.querySelector('.column .notice').textContent === {json.dumps(said)}")
+    page.locator(".column select").select_option("gpt2")
+    shows(page, "document.querySelectorAll('.token').length === 1")
+
+
+def test_of_many_tokens_that_share_characters_the_first_are_listed(page, tmp_path):
+    ranks = {bytes([i]): i for i in range(256)} | {"一".encode()[2:] + "一".encode()[:1]: 256}  # across characters
+    cbpe.Encoding("across", pat_str=r"(?s).+", mergeable_ranks=ranks, special_tokens={}).save(tmp_path / "across.json")
+    with served(tmp_path, "-t", "across.json") as address:
+        page.goto(f"{address}#t=across.json&text={quote('一' * 200)}")
+        shows(page, "document.querySelectorAll('.token.shared').length === 1")
+        page.locator(".token.shared").hover()
+        shows(page, "document.querySelector('#details h2')?.textContent.startsWith('401 tokens that share')")
+        assert page.locator("#details dl").count() == 100
+        assert page.locator("#details p").inner_text() == "and 301 more"
+
+
 def test_a_text_that_another_takes_the_place_of_can_be_brought_back(page, url):
     page.goto(f"{url}#t=gpt2&text=")
     page.locator("#text").fill("my own")
