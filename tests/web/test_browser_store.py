@@ -161,6 +161,13 @@ def test_two_versions_are_compared_and_both_on_a_text(page, url):
     shows(page, "document.getElementById('verdict').textContent.includes('gpt2')")
     page.get_by_role("button", name="Swap").click()
     shows(page, "document.getElementById('verdict').textContent.startsWith('gpt2')")
+    for a, old in (("book@1", "Of the choice before: compare again."), ("gpt2", "")):
+        page.locator("#a").select_option(a)
+        assert page.locator("#old").inner_text() == old
+    page.locator("#a").select_option("book@1")
+    page.locator("#two").get_by_role("button", name="Compare").click()
+    shows(page, "document.getElementById('verdict').textContent.startsWith('book@1')")
+    assert page.locator("#old").inner_text() == ""
 
 
 def test_the_keyboard_alone_opens_a_version_and_compares(page, url):

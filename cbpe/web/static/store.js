@@ -254,13 +254,21 @@ function choose(select, name) {
   select.value = name;
 }
 
+// Say that the two that are shown are others than those which now stand above.
+function markOld() {
+  const isOld = compared !== null && !byId("difference").hidden && ["a", "b"].some((id, i) => byId(id).value !== compared[i]);
+  byId("old").textContent = isOld ? "Of the choice before: compare again." : "";
+}
+
 async function showCompared() {
   if (compared === null) {
     hideDifference();
+    markOld();
     return;
   }
   choose(byId("a"), compared[0]);
   choose(byId("b"), compared[1]);
+  markOld();
   await showDifference(...compared);
 }
 
@@ -325,6 +333,7 @@ function fillTwo(tokenizers) {
     else if (first.some((each) => each.name === before)) byId(id).value = before;
     else byId(id).value = first[Math.min(1 - i, stored.length - 1)]?.name ?? first[0].name;
   }
+  markOld();
 }
 
 async function start() {
@@ -348,6 +357,7 @@ function listen() {
     event.preventDefault();
     location.hash = addressOf({ two: [byId("a").value, byId("b").value] });
   });
+  byId("two").addEventListener("change", markOld);
   byId("swap").addEventListener("click", () => {
     location.hash = addressOf({ two: [byId("b").value, byId("a").value] });
   });
