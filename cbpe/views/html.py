@@ -53,13 +53,13 @@ STYLE = (
     ".cbpe .n{font-variant-numeric:tabular-nums}"
     ".cbpe .dim{color:var(--dim)}.cbpe code{font-family:ui-monospace,monospace;color:inherit;background:none}"
 )
-# What is written in place of characters that do not show, or that act on others (as str.isprintable knows them), where
-# people know a sign for them.
 TURNING = {"R", "AL", "AN"}  # classes of Unicode's bidirectional algorithm
 LONGEST_NAME = 40  # characters of what is not broken, and of a word that is broken nowhere
 LONGEST_VALUE = 1000  # characters; of a longer one the beginning is shown
 LEAST_BY_DECIMALS = 0.001  # of the numbers that are not shown by their first digits
 NO_FORMULAS = "tex2jax_ignore mathjax_ignore"  # classes by which MathJax, of any version, leaves a text alone
+# What is written in place of characters that do not show, or that act on others (as str.isprintable knows them), where
+# people know a sign for them.
 UNSEEN = {"\n": "↵", "\r": "␍", "\t": "⇥"}
 
 

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import codecs
+import re
 from collections.abc import Collection, Iterator, Mapping
 from typing import NamedTuple
 
@@ -21,7 +22,6 @@ STYLE = (
     ".cbpe .t{border-radius:.2em;padding:.05em .1em;margin:0 1px;display:inline-block;white-space:pre-wrap;"
     "overflow-wrap:anywhere;color:#111;font-family:ui-monospace,monospace}"
     ".cbpe .t sub{font-size:.65em;color:#333;margin-left:.2em}.cbpe .s{outline:2px solid var(--mark)}"
-    ".cbpe .b{display:inline}"
     ".cbpe .t0{background:#bfdbfe}.cbpe .t1{background:#fde68a}.cbpe .t2{background:#bbf7d0}"
     ".cbpe .t3{background:#fbcfe8}.cbpe .t4{background:#ddd6fe}"
 )
@@ -108,42 +108,63 @@ class ShownText:
     def _lines(self, groups: list[Group]) -> Iterator[str]:
         """Each line of the text as an element, in the direction of most of its letters, special tokens and marks of the
         ends of words aside."""
-        start = 0
-        for i, group in enumerate(groups, 1):
-            if group.text.endswith("\n") or i == len(groups):
-                texts = [
-                    "" if each.ids[0] in self._special else each.text.removesuffix(WORD_END) for each in groups[start:i]
-                ]
-                line = direction_of("".join(texts)) or "ltr"
-                places = places_in(texts, line)
-                drawn = []
-                for at, (begun, n_ended) in enumerate(turned(places, line)):
-                    drawn += ["</span>"] * n_ended + [f'<span dir="{direction}">' for direction in begun]
-                    if at < len(places):
-                        direction: Direction = "rtl" if places[at][1] % 2 else "ltr"
-                        drawn.append(self._span(start + at, groups[start + at], direction))
-                yield f'<div dir="{line}">{"".join(drawn)}</div>'
-                start = i
+        line: list[Part] = []
+        for part in parts_of(groups):
+            line.append(part)
+            if part.text.endswith("\n"):
+                yield self._line(line)
+                line = []
+        if line:
+            yield self._line(line)
 
-    def _span(self, i: int, group: Group, direction: Direction) -> str:
-        """A token. direction: in which brackets and the like open that stand alone."""
-        is_last = group.text.endswith("\n")  # a break behind which the next line of the text is drawn as such
-        lines = group.text.removesuffix("\n").split("\n")
-        kind = " s" if group.ids[0] in self._special else ""
-        kind += " b" if len(lines) > 1 else ""  # a box of its own would stand as high as its lines
+    def _line(self, parts: list[Part]) -> str:
+        texts = ["" if self._is_special(each.group) else each.text.removesuffix(WORD_END) for each in parts]
+        line = direction_of("".join(texts)) or "ltr"
+        places = places_in(texts, line)
+        drawn = []
+        for at, (begun, n_ended) in enumerate(turned(places, line)):
+            drawn += ["</span>"] * n_ended + [f'<span dir="{direction}">' for direction in begun]
+            if at < len(places):
+                direction: Direction = "rtl" if places[at][1] % 2 else "ltr"
+                drawn.append(self._span(parts[at], direction))
+        return f'<div dir="{line}">{"".join(drawn)}</div>'
+
+    def _is_special(self, group: Group) -> bool:
+        return group.ids[0] in self._special
+
+    def _span(self, part: Part, direction: Direction) -> str:
+        """A token, or what is in this line of one. direction: in which brackets and the like open that stand alone."""
+        group = part.group
+        kind = " s" if self._is_special(group) else ""
         said = "; ".join(
             f"{token_id}: {token.hex(' ')}" for token_id, token in zip(group.ids, group.tokens, strict=True)
         )
-        text = "↵\n".join(escaped(line).replace(" ", "·") for line in lines) + "↵" * is_last
-        ids = " ".join(map(str, group.ids))
+        text = escaped(part.text).replace(" ", "·")
         # What is written out, as r"\u200f" is, reads from the left wherever it stands.
-        is_written_out = visible(group.text).count("\\") > group.text.count("\\")
-        is_turned = direction == "rtl" and direction_of(group.text) is None and not is_written_out
+        is_written_out = visible(part.text).count("\\") > part.text.count("\\")
+        is_turned = direction == "rtl" and direction_of(part.text) is None and not is_written_out
         turned = ' dir="rtl"' if is_turned else ""
-        if group.text.endswith(WORD_END):  # or the mark would stand before a word that runs from right to left
+        if part.text.endswith(WORD_END):  # or the mark would stand before a word that runs from right to left
             turned = ' dir="ltr"'
-        shown = f"<bdi{turned}>{text}</bdi><sub>{ids}</sub>"
-        return f'<span class="t t{i % COLOURS}{kind}" title="{said}">{shown}</span>'
+        ids = f"<sub>{' '.join(map(str, group.ids))}</sub>" if part.is_last else ""
+        return f'<span class="t t{part.number % COLOURS}{kind}" title="{said}"><bdi{turned}>{text}</bdi>{ids}</span>'
+
+
+class Part(NamedTuple):
+    """What is in a line of a group."""
+
+    number: int  # of the group
+    group: Group
+    text: str
+    is_last: bool
+
+
+def parts_of(groups: list[Group]) -> Iterator[Part]:
+    """The lines of each group: each but the last ends with a line break."""
+    for i, group in enumerate(groups):
+        lines = re.findall(r"[^\n]*\n|[^\n]+", group.text) or [""]
+        for k, line in enumerate(lines, 1):
+            yield Part(i, group, line, k == len(lines))
 
 
 def group_of(held: list[tuple[int, bytes]]) -> Group:
