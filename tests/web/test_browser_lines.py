@@ -81,11 +81,19 @@ def test_a_token_with_a_line_break_within_it_breaks_the_line_there_alone(page, u
 
 
 def test_a_block_that_begins_with_a_line_break_has_no_empty_line(page, url):
-    lines = ["    if x: x"] + ["if x"] * 60
+    lines = ["    if x: x"] + ["if x"] * 90
     draw(page, url, "\n".join(lines), "no")
+    page.evaluate("document.querySelector('.tokens').scrollTop = 600")
+    shows(page, "document.querySelectorAll('.token').length > 150")
     drawn = rows(page, "no")
-    assert page.locator('.token[role="option"]').count() > 150
     assert drawn == lines[: len(drawn)]
+
+
+def test_a_long_line_is_one_and_a_very_long_one_is_cut(page, url):
+    for n, is_one in ((500, True), (2000, False)):
+        draw(page, url, "y" + " x" * n + "\nif x", "no")
+        lines = page.evaluate("[...document.querySelectorAll('.line')].map((line) => line.textContent.length)")
+        assert (lines[0] == len("y" + " x" * n)) is is_one
 
 
 def test_left_out_text_keeps_its_place_before_a_block(page, url):

@@ -6,8 +6,9 @@ import { make } from "./page.js";
 import { shownText, spacedBytes, spokenText } from "./text.js";
 import { gapBefore, sameAtEnds, textOfUnit } from "./units.js";
 
-const MOST_IN_BLOCK = 150; // units
+const MOST_IN_BLOCK = 150; // units, unless a line has more
 const LEAST_IN_BLOCK = 50; // before a block ends at the end of a line
+const MOST_IN_LINE = 600; // units of a line that is in one block: a longer one is cut
 const COLOURS = 5;
 const MOST_LEFT_OUT = 20000; // characters in no token that are drawn of one place
 const MOST_SPOKEN = 20; // ids of tokens that share characters
@@ -371,19 +372,18 @@ function blocksOf(units, first, end) {
   if (units.count === 0) return units.placed && units.text ? [[0, 0]] : [];
   const found = [];
   for (let from = first; from < end; ) {
-    const rest = end - from;
-    const most = from + (rest > MOST_IN_BLOCK && rest < MOST_IN_BLOCK + LEAST_IN_BLOCK ? Math.ceil(rest / 2) : Math.min(rest, MOST_IN_BLOCK));
-    let to = most;
-    if (most < end) {
-      for (let unit = most; unit > from + LEAST_IN_BLOCK; unit -= 1) {
-        if (isBorder(units, unit)) {
-          to = unit;
-          break;
-        }
-      }
-    }
+    const to = endOfBlock(units, from, end);
     found.push([from, to]);
     from = to;
   }
   return found;
+}
+
+function endOfBlock(units, from, end) {
+  const most = from + MOST_IN_BLOCK;
+  if (most >= end) return end;
+  for (let unit = most; unit > from + LEAST_IN_BLOCK; unit -= 1) if (isBorder(units, unit)) return unit;
+  const last = Math.min(end, from + MOST_IN_LINE);
+  for (let unit = most + 1; unit < last; unit += 1) if (isBorder(units, unit)) return unit;
+  return last === end ? end : most;
 }
