@@ -61,7 +61,7 @@ class TextStatistics:
             ("characters", self.characters),
             ("words", self.words),
             ("tokens", self.tokens),
-            *([("tokens that stand for characters without one", self.unknown_tokens)] if self.unknown_tokens else []),
+            *([("unknown tokens", self.unknown_tokens)] if self.unknown_tokens else []),
             ("bytes per token", self.bytes_per_token),
             ("tokens per word", self.tokens_per_word),
             ("tokens of the vocabulary that came up", f"{self.tokens_used:,} of {self.vocab_size:,}"),

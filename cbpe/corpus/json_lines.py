@@ -203,7 +203,8 @@ def row_of(line: str, place: str, field: str, parse_int: Callable[[str], Any] = 
     except ValueError as error:
         raise ValueError(f"{place}, has a number of too many digits for Python to read") from error
     if not isinstance(row, dict):
-        instead = ": write each object on a line of its own, as jq -c '.[]' does" if isinstance(row, list) else ""
+        has_objects = isinstance(row, list) and row and all(isinstance(each, dict) for each in row)
+        instead = ": write each object on a line of its own, as jq -c '.[]' does" if has_objects else ""
         raise ValueError(f"{place}, is no object with the field {shown(field)}, but {json_type(row)}{instead}")
     if field not in row:
         raise ValueError(f"{place}, has no field {shown(field)}; it has {names_in(row)}")

@@ -94,8 +94,8 @@ class Layout(NamedTuple):
 
 
 def laid_out(n_charts: int, n_tokenizers: int, labels: Sequence[str]) -> Layout:
-    """Two charts beside each other, or one where there are more bars than it has room for, or more names below; then
-    as wide as they take, up to a limit."""
+    """Two charts stand beside each other. Where one of them has no room for its bars, or for the names below it, each
+    stands alone, and is as wide as these take, up to a limit."""
     n_bars = n_tokenizers * len(labels)
     wanted = max(LEAST_BAR * n_bars / BARS, LEAST_UPRIGHT * len(labels))
     room = WIDTH / 2 - AXIS
@@ -119,8 +119,8 @@ def laid_out(n_charts: int, n_tokenizers: int, labels: Sequence[str]) -> Layout:
 
 
 def reach_of(lengths: Sequence[float], between: float) -> float:
-    """How far names that are turned a little reach to the left of a chart, in inches as their lengths and what is
-    between two of them: each ends at its place."""
+    """How far names that are turned a little reach to the left of a chart, as each ends at its place. lengths: of the
+    names. between: the room from one place to the next. All are inches."""
     share = math.cos(math.radians(TURNED))
     return max(share * length - (i + 0.5) * between for i, length in enumerate(lengths))
 

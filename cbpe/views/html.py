@@ -201,7 +201,7 @@ def isolated(value: object) -> str:
     direction = ' dir="ltr"' if isinstance(value, LeftToRight) else ""
     text = cell_text(value)
     if len(text) > LONGEST_VALUE:
-        return f"<bdi{direction}>{escaped(text[:LONGEST_VALUE])}…</bdi> ({len(text):,} characters)"
+        return f"<bdi{direction}>{escaped(text[:LONGEST_VALUE])}…</bdi> ({len(text):,} characters, as written here)"
     return f"<bdi{direction}>{escaped(text)}</bdi>"
 
 

@@ -70,6 +70,6 @@ def beginning_of(name: str, most: int) -> str:
 def end_of(name: str, most: int) -> str:
     """The last characters, of so many columns at most."""
     start = max(len(name) - most, 0)
-    while width(name[start:]) > most:
+    while width(name[start:]) > most or (start < len(name) and not width(name[start])):  # no mark without its letter
         start += 1
     return name[start:]

@@ -101,7 +101,7 @@ class Catalogue:
         if choice is None:
             choice = next((choice for choice in self._stored() if choice.name == name), None) or self._find(name)
         if choice is None:
-            raise Refused(404, f"there is no tokenizer {shown(name)}, or no longer: choose another one")
+            raise Refused(404, f"there is no tokenizer {shown(name)} (any more): choose another one")
         try:
             tok = choice.load()
         except (OSError, ValueError) as error:

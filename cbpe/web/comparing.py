@@ -86,7 +86,7 @@ def compared(
         {"key": each.key, "title": each.title, "definition": each.definition, "is_share": each.key in SHARES}
         for each in MEASURES
     ]
-    told = [each for row in found.rows for each in told_of_row(row)]
+    told = [*(each for row in found.rows for each in told_of_row(row)), *found._told]
     rows = json.loads(found.to_json())
     return {"rows": rows, "csv": found.to_csv(), "measures": measures, "cut": cut, "told": told}
 

@@ -15,7 +15,7 @@ from sqlalchemy.sql import ColumnElement
 
 from cbpe.common.public import public_of
 from cbpe.common.published import is_published
-from cbpe.common.wording import meant
+from cbpe.common.wording import EXACT, meant
 from cbpe.encodings.references import is_encoding, is_file
 from store.database.schema import aliases, metrics, names, tags, training_records, versions, vocabularies
 from store.errors import Ambiguous, Damaged, NotFound, StoreError
@@ -128,8 +128,8 @@ class Version:
 
 
 def as_measured(value: float) -> float:
-    """A metric without decimals where it has none: 264.0 -> 264"""
-    return int(value) if value.is_integer() else value
+    """A metric without decimals where it has none: 264.0 -> 264. A number of more digits than a float has stays one."""
+    return int(value) if value.is_integer() and abs(value) < EXACT else value
 
 
 parents = versions.alias("parents")

@@ -123,7 +123,7 @@ def test_a_character_without_a_token_is_no_token_of_the_vocabulary():
     with pytest.warns(UserWarning, match=told.format("this tokenizer", "this text")):
         found = tok.statistics(text)
     assert (found.tokens_used, found.vocabulary_used, found.unknown_tokens) == (tok.vocab_size, 1, 1)
-    said = "tokens that stand for characters without one</th>"
+    said = "unknown tokens</th>"
     assert f"{said}<td><bdi>1<" in found._repr_html_()
     assert said not in tok.statistics(all_of_it)._repr_html_()
     with pytest.warns(UserWarning, match=told.format("tok", "text")):

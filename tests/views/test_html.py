@@ -11,7 +11,7 @@ ARABIC = "\u0646\u0645\u0648\u0630\u062c"
 
 def test_of_a_value_that_is_very_long_the_beginning_is_shown_and_how_long_it_is():
     for shown in (table(("word", "n"), [(LeftToRight("A" * 300_000), 1)]), pairs("", [("word", "A" * 300_000)])):
-        assert "A" * LONGEST_VALUE + "…</bdi> (300,000 characters)<" in shown
+        assert "A" * LONGEST_VALUE + "…</bdi> (300,000 characters, as written here)<" in shown
         assert "A" * (LONGEST_VALUE + 1) not in shown
     assert f"<bdi>{'A' * LONGEST_VALUE}</bdi>" in table(("word",), [("A" * LONGEST_VALUE,)])
 
@@ -22,7 +22,7 @@ def test_no_long_word_or_token_makes_what_a_notebook_shows_large():
     with ModelStore(":memory:") as models:
         shown = (words, models.diff(a, b))
         assert all(len(each._repr_html_()) < 20_000 for each in shown)
-    assert "(300,000 characters)" in words._repr_html_()
+    assert "(300,000 characters, as written here)" in words._repr_html_()
 
 
 def test_what_names_a_row_is_broken_if_it_is_prose():

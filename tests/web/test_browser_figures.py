@@ -258,7 +258,7 @@ def test_of_a_version_that_has_gone_since_the_playground_says_what_to_do(page, u
     with ModelStore(folder / "models.db") as models:
         models.delete("gone@1")
     page.locator(".column select").select_option("gone@1")
-    said = "there is no tokenizer 'gone@1', or no longer: choose another one"
+    said = "there is no tokenizer 'gone@1' (any more): choose another one"
     shows(page, f"document.querySelector('.column .notice').textContent === {json.dumps(said)}")
     page.locator(".column select").select_option("gpt2")
     shows(page, "document.querySelectorAll('.token').length === 1")

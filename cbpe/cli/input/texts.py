@@ -174,16 +174,16 @@ def within_folders(
     files: list[str] | None, field: str | None, errors: Errors, *, told: bool = True
 ) -> list[str] | None:
     """The names, with those of its files in the place of each folder and each pattern. Raises and warns as find_sources
-    does. told: whether a warning tells of files that are named twice then, by a folder and by themselves."""
+    does. told: whether a warning tells of files that are named twice then."""
     if not any(map(stands_for_files, files or ())):
         return files
     found: list[str] = []
-    named: dict[str, list[str]] = {}
+    named: dict[str, list[str]] = {}  # each file of this machine, with its names
     for name in files or ():
         names = names_of_files(name, field, errors) if stands_for_files(name) else [name]
         for each in names:
-            is_local = each != STANDARD_STREAM and not is_url(each)
-            named.setdefault(os.path.realpath(each) if is_local else each, []).append(each)
+            if each != STANDARD_STREAM and not is_url(each):
+                named.setdefault(os.path.realpath(each), []).append(each)
         found += names
     if told:
         tell_of_several_names(named)

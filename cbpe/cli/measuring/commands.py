@@ -159,7 +159,7 @@ def compare(
         if given is not None and given not in known:
             problem = f"{shown(given)} is none of those that are compared: {listed(map(shown, known), NAMES_SHOWN)}"
             raise typer.BadParameter(problem, param_hint=option)
-    refuse_unplottable(plot, tokenizers, files, named)
+    refuse_unplottable(plot, tokenizers, files, named if field is None else None)
     if save_metrics:
         check_savable(tokenizers, [kept_name(corpus, field) for corpus in corpora])
     ignore_warnings_of_measures()
@@ -232,7 +232,8 @@ def refuse_unplottable(
     path: str | None, tokenizers: list[str], files: list[str] | None, named: list[str] | None
 ) -> None:
     """Before long work: an error for a picture or a report that could not be written, or would take the place of what
-    is read, or of something else, or would be read the next time: in a folder that is named."""
+    is read or of something else. named: folders and patterns that stand for files; one within would be read the next
+    time."""
     if path is None:
         return
     from cbpe.measures.charts import refuse_chart
@@ -327,7 +328,7 @@ def sweep(
     refuse_unswept(tok, model)
     named, files = files, within_folders(files, field, errors, told=False)
     corpora = corpora_of(files)
-    refuse_unplottable(plot, [model], files, named)
+    refuse_unplottable(plot, [model], files, named if field is None else None)
     if save_metrics:
         check_savable([model], [kept_name(corpus, field) for corpus in corpora])
     asked = None if sizes is None else sizes_of(sizes, tok.vocab_size)

@@ -27,7 +27,8 @@ export function hideDifference() {
   byId("difference").hidden = true;
 }
 
-export async function showDifference(a, b) {
+// onShown: called when it stands there.
+export async function showDifference(a, b, onShown) {
   const mine = [a, b];
   hideDifference(); // what stands there is of others, and would stay if this fails
   two = mine;
@@ -42,6 +43,7 @@ export async function showDifference(a, b) {
   if (!byId("text").value) byId("text").value = EXAMPLE;
   drawColumns(found);
   byId("difference").hidden = false;
+  onShown();
   await encode();
 }
 

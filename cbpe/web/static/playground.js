@@ -341,18 +341,23 @@ function putText(content) {
   byId("back").hidden = own === null || own === content;
 }
 
+// Returns what is to be said of the file that stands there now; null where it could not be opened.
 async function openFile(file) {
-  if (!file) return;
+  if (!file) return null;
+  say("");
   if (file.size > limits.bytes) {
     problem(`${file.name} has more than ${number(limits.bytes)} bytes: name it at start, as in cbpe ui FILE, to see its beginning.`);
-    return;
+    return null;
   }
   try {
     setText(new TextDecoder("utf-8", { fatal: true, ignoreBOM: true }).decode(await file.arrayBuffer()));
-    say(toldOfRows(file.name) ?? "");
   } catch {
     problem(`${file.name} is not UTF-8.`);
+    return null;
   }
+  const told = toldOfRows(file.name) ?? "";
+  say(told);
+  return told;
 }
 
 // Files may be dropped anywhere on the page: where nothing takes them, the browser leaves it.
@@ -363,8 +368,8 @@ async function dropped(event) {
   if (event.type !== "drop") return;
   const { files } = event.dataTransfer;
   const n = files.length; // which the browser forgets after the event
-  await openFile(files[0]);
-  if (n > 1) say(`${n} files were dropped; this is the first. ${byId("said").textContent}`.trimEnd());
+  const told = await openFile(files[0]);
+  if (n > 1 && told !== null) say(`${n} files were dropped; this is the first. ${told}`.trimEnd());
 }
 
 // The number of the first text named at start that can be read.
@@ -377,7 +382,7 @@ async function openNamed(index) {
   sayWhole(found.whole);
 }
 
-// The list says which text stands there, and takes the same again once another one does.
+// The list says which text was chosen, as long as it stands there, and takes the same again once another one does.
 function notNamed() {
   byId("texts").value = "";
 }
@@ -425,6 +430,7 @@ async function useState(kept = false) {
     } else if (firstNamed() !== undefined && !text.value) {
       const found = await ask("text", { number: firstNamed() });
       text.value = found.text;
+      byId("texts").value = firstNamed();
       sayWhole(found.whole);
     } else if (!text.value) text.value = EXAMPLE;
   }

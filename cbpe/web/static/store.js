@@ -269,7 +269,7 @@ async function showCompared() {
   choose(byId("a"), compared[0]);
   choose(byId("b"), compared[1]);
   markOld();
-  await showDifference(...compared);
+  await showDifference(...compared, markOld);
 }
 
 function changed() {

@@ -94,7 +94,8 @@ export class View {
   block(from, to) {
     const { units } = this;
     const wide = Math.max(10, Math.floor((this.size.width || this.element.clientWidth) / 11)); // the size comes with the first frame
-    const characters = units.placed && to > from ? units.end[to - 1] - units.start[from] : 4 * (to - from);
+    let characters = units.placed && to > from ? units.end[to - 1] - units.start[from] : 4 * (to - from);
+    for (let unit = from + 1; unit < to; unit += 1) characters -= Math.max(0, gapBefore(units, unit) - MOST_LEFT_OUT);
     const element = make("div", { role: "presentation" });
     element.style.minHeight = `${Math.ceil(characters / wide) * 1.95}em`;
     return { from, to, filled: false, element };
