@@ -170,6 +170,24 @@ def test_two_versions_are_compared_and_both_on_a_text(page, url):
     assert page.locator("#old").inner_text() == ""
 
 
+def test_a_choice_that_changes_while_two_are_compared_is_told_of(page, url):
+    page.goto(f"{url}#v=book@2")
+    page.get_by_role("link", name="Compare with its parent").click()
+    shows(page, "document.getElementById('verdict').textContent.startsWith('book@2 has all merges of book@1')")
+    held = []
+    page.route("**/api/v1/diff*", lambda route: held.append(route))
+    page.locator("#b").select_option("gpt2")
+    page.locator("#two").get_by_role("button", name="Compare").click()
+    for _ in range(200):
+        if held:
+            break
+        page.wait_for_timeout(20)
+    page.locator("#a").select_option("gpt2")
+    held[0].continue_()
+    shows(page, "document.getElementById('verdict').textContent.includes('gpt2')")
+    assert page.locator("#old").inner_text() == "Of the choice before: compare again."
+
+
 def test_the_keyboard_alone_opens_a_version_and_compares(page, url):
     page.goto(url)
     shows(page, "document.querySelectorAll('#found tr').length === 3")

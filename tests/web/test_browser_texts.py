@@ -58,9 +58,11 @@ def typed(page, text):
 
 
 def drop(page, place, files):
-    """Drop files, as (name, text), on an element of the page."""
+    """Drop files, as (name, text or list of bytes), on an element of the page."""
     script = """(files) => { const found = new DataTransfer();
-        for (const [name, text] of files) found.items.add(new File([text], name)); return found }"""
+        for (const [name, text] of files)
+            found.items.add(new File([Array.isArray(text) ? new Uint8Array(text) : text], name));
+        return found }"""
     page.dispatch_event(place, "drop", {"dataTransfer": page.evaluate_handle(script, files)})
 
 
@@ -202,3 +204,17 @@ def test_files_may_be_dropped_anywhere_and_one_is_taken(page, url):
     drop(page, "header", [["two.txt", "from two"]])
     shows_sums_of(page, "from two")
     assert page.locator("#said").inner_text() == ""
+
+
+def test_a_dropped_file_that_cannot_be_read_leaves_no_word_of_another_one(page, url):
+    page.goto(url)
+    shows_sums_of(page, CRLF)
+    drop(page, "main", [["rows.jsonl", '{"text": "a"}'], ["two.txt", "from two"]])
+    shows_sums_of(page, '{"text": "a"}')
+    said = page.locator("#said").inner_text()
+    assert said.startswith("2 files were dropped; this is the first. rows.jsonl is read as one text")
+    for _ in range(2):
+        drop(page, "main", [["bad.txt", [255, 254, 253]], ["two.txt", "from two"]])
+        shows(page, "document.getElementById('problem').textContent === 'bad.txt is not UTF-8.'")
+        assert page.locator("#said").inner_text() == ""
+    shows_sums_of(page, '{"text": "a"}')
