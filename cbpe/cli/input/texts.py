@@ -262,7 +262,6 @@ def reading_bars(files: list[str]) -> Iterator[Callable[[str], ProgressCallback 
     if not bars_wanted(files):
         yield lambda file: None
         return
-    due = first_read_at() + SECONDS_WITHOUT_BARS
     reports: ProgressCallback | None = None
     with ExitStack() as bars:
 
@@ -272,7 +271,7 @@ def reading_bars(files: list[str]) -> Iterator[Callable[[str], ProgressCallback 
 
             def report(stage: str, done: int, total: int | None) -> None:
                 nonlocal reports, own
-                if reports is None and time.monotonic() >= due:
+                if reports is None and time.monotonic() >= first_read_at() + SECONDS_WITHOUT_BARS:
                     reports = bars.enter_context(progress_reports(True))
                 if own is None:
                     own = about(reports, name)
