@@ -269,10 +269,10 @@ def file_statistics(
         tally.add(reader, report)
         return tally, reader.as_row()
 
+    total = tok.tally()  # before the first file is read, as it imports what takes long
     tallies, failures = each_file(files, measured)
     found = [(file, tally.statistics(), skipped) for file, (tally, skipped) in tallies]
     if len(found) > 1:
-        total = tok.tally()
         all_skipped: Counter[str] = Counter()
         for _, (tally, skipped) in tallies:
             total += tally

@@ -268,10 +268,11 @@ def reading_bars(files: list[str]) -> Iterator[Callable[[str], ProgressCallback 
         def reports_of(file: str) -> ProgressCallback:
             name = "standard input" if file == STANDARD_STREAM else os.path.basename(file)
             own: ProgressCallback | None = None
+            due = first_read_at() + SECONDS_WITHOUT_BARS
 
             def report(stage: str, done: int, total: int | None) -> None:
                 nonlocal reports, own
-                if reports is None and time.monotonic() >= first_read_at() + SECONDS_WITHOUT_BARS:
+                if reports is None and time.monotonic() >= due:
                     reports = bars.enter_context(progress_reports(True))
                 if own is None:
                     own = about(reports, name)
