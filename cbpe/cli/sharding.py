@@ -187,7 +187,10 @@ def summary(manifest: dict[str, Any]) -> dict[str, Any]:
 def pairs(manifest: dict[str, Any], output: str, task: str | None) -> list[tuple[str, str]]:
     """What a run made, for people."""
     row = summary(manifest)
-    left_out = f", {number_of(row['empty'], 'empty one')} left out" if row["empty"] else ""
+    of_none = [
+        number_of(row[key], f"{kind} one") for key, kind in (("empty", "empty"), ("skipped", "null")) if row.get(key)
+    ]
+    left_out = f", {' and '.join(of_none)} left out" if of_none else ""
     dropped = row.get("dropped_tokens")
     padding = row.get("padding")
     ids = manifest["options"]["dtype"]

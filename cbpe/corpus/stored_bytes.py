@@ -48,13 +48,14 @@ IN_OTHER_ENCODINGS = {
     )
     for mark in marks
 }
+PDF = b"%PDF-"
 # How files begin that are no text in UTF-8 -> what they are, and what to do.
 OTHER_KINDS = {
     COUNTS_BEGIN: "is no text, but word counts, which are known by the ending .words: rename it so",
     ZIP: f"is no text, but {ZIPPED}",
     PARQUET: "is no text, but Parquet: name a file that ends in .parquet",
     b"ARROW1": f"is no text, but {ARROW}",
-    b"%PDF-": "is no text, but a PDF: convert it to text first",
+    PDF: "is no text, but a PDF: convert it to text first",
     **{
         sign: f"is no text, but {what}: name files of text"
         for sign, what in (
@@ -169,6 +170,8 @@ def valid_utf8(chunks: Iterable[bytes | memoryview], name: str, repairs: Repairs
                 tell_of_zeros(first, name)
         valid = count_valid(data)
         if valid == len(data):
+            if offset == 0 and data.startswith(PDF):  # of ASCII alone, which few are
+                warn(f"{name} begins as a PDF does, and is read as text: convert it to text first if it is one")
             pending = b""
             yield data
         else:

@@ -205,6 +205,16 @@ def test_a_run_takes_no_standard_input_and_says_why(command):
 # ---- shards
 
 
+def test_texts_that_are_null_are_counted_beside_empty_ones(tmp_path):
+    (tmp_path / "n.jsonl").write_text('{"text": "a b"}\n{"text": null}\n{"text": ""}\n')
+    made = run(
+        "tokenize", tmp_path / "n.jsonl", "-t", "gpt2", "--field", "text", "--missing", "skip", "-o", tmp_path / "o"
+    )
+    for said in (made.stdout, run("shards", tmp_path / "o").stdout):
+        (line,) = (line for line in said.splitlines() if line.startswith("documents"))
+        assert line.split(maxsplit=1)[1] == "1, 1 empty one and 1 null one left out"
+
+
 def test_shards_say_what_they_hold(corpus, tmp_path):
     tokenize(corpus, tmp_path / "out", "--format", "bin")
     lines = run("shards", tmp_path / "out").stdout.splitlines()

@@ -123,6 +123,16 @@ def test_a_file_that_is_not_utf8_is_named_with_the_place(tmp_path, suffix):
     assert read(path, errors="replace") == [good + "\ufffd more".encode()]
 
 
+def test_a_pdf_of_ascii_alone_is_warned_of_and_another_refused(tmp_path):
+    path = tmp_path / "a.txt"
+    path.write_bytes(b"%PDF-1.4\n1 0 obj\n")
+    with pytest.warns(UserWarning, match=r"a\.txt begins as a PDF does, and is read as text"):
+        assert read(path) == [path.read_bytes()]
+    path.write_bytes(b"%PDF-1.4\n%\xe2\xe3\xcf\xd3\n")
+    with pytest.raises(ValueError, match="is no text, but a PDF"):
+        read(path)
+
+
 @pytest.mark.parametrize("encoding", ["utf-16-le", "utf-16-be"])
 def test_utf16_without_a_byte_order_mark_is_told_of(tmp_path, encoding):
     path = tmp_path / "text.txt"

@@ -418,3 +418,10 @@ def test_a_store_on_a_full_disk_is_said_to_be_on_one(tmp_path, monkeypatch, free
     told = str(not_opened("a.db", error, str(tmp_path / "a.db")))
     assert told.startswith("the store a.db cannot be opened: disk I/O error")
     assert told.endswith("(its disk is full, and SQLite takes some of it for reading, too: make room)") == is_told
+
+
+@pytest.mark.parametrize("below", ["x.db", "deeper/x.db"])
+def test_a_file_in_the_place_of_a_folder_is_named(tmp_path, below):
+    (tmp_path / "file.txt").write_text("text")
+    with pytest.raises(CannotOpen, match=r"no store can be made at .*: \S+file\.txt is a file, and no folder"):
+        ModelStore(tmp_path / "file.txt" / below)

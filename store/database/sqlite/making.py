@@ -40,13 +40,22 @@ def create_file(path: str) -> None:
         set_pragmas(aside, "journal_mode = WAL")
         put_in_place(aside, path)
     except OSError as error:
-        raise CannotOpen(f"no store can be made at {path}: {error.strerror or error}") from error
+        raise CannotOpen(f"no store can be made at {path}: {problem_of(error)}") from error
     except (DBAPIError, sqlite3.Error) as error:
         raise CannotOpen(f"no store can be made at {path}: {getattr(error, 'orig', error)}") from error
     finally:
         for left in files_of(aside):
             with suppress(OSError):
                 os.unlink(left)
+
+
+def problem_of(error: OSError) -> str:
+    """What bars a folder, or the file in it."""
+    if isinstance(error, (FileExistsError, NotADirectoryError)) and error.filename:
+        barring = next((path for path in (error.filename, *Path(error.filename).parents) if os.path.isfile(path)), None)
+        if barring is not None:
+            return f"{barring} is a file, and no folder"
+    return error.strerror or str(error)
 
 
 def make_file(path: str, revision: str = "head") -> None:
