@@ -5,7 +5,7 @@ from __future__ import annotations
 import re
 import unicodedata
 
-__all__ = ["BLANK", "MOST_CHARACTERS", "beginning", "on_circle", "printable", "readable", "readable_bytes"]
+__all__ = ["BLANK", "CIRCLE", "MOST_CHARACTERS", "beginning", "on_circle", "printable", "readable", "readable_bytes"]
 
 MOST_CHARACTERS = 60  # of one label or token, in a table
 # Letters of Korean and Khmer that are blank, and selectors of variants behind nothing that they could be of.

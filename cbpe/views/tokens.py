@@ -10,7 +10,7 @@ from typing import NamedTuple
 from cbpe.common.wording import number_of
 from cbpe.views.directions import Direction, direction_of, places_in, turned
 from cbpe.views.html import block, escaped, visible
-from cbpe.views.readable import on_circle
+from cbpe.views.readable import CIRCLE, on_circle
 
 __all__ = ["ShownText"]
 
@@ -21,6 +21,8 @@ COLOURS = 5  # of neighbours, in turn
 STYLE = (
     ".cbpe .t{border-radius:.2em;padding:.05em .1em;margin:0 1px;display:inline-block;white-space:pre-wrap;"
     "overflow-wrap:anywhere;color:#111;font-family:ui-monospace,monospace}"
+    # In DejaVu Sans Mono, for one, a mark stands beside its circle, where the next token covers it.
+    ".cbpe .o{font-family:system-ui,sans-serif}"
     ".cbpe .t sub{font-size:.65em;color:#333;margin-left:.2em}.cbpe .s{outline:2px solid var(--mark)}"
     ".cbpe .t0{background:#bfdbfe}.cbpe .t1{background:#fde68a}.cbpe .t2{background:#bbf7d0}"
     ".cbpe .t3{background:#fbcfe8}.cbpe .t4{background:#ddd6fe}"
@@ -140,6 +142,7 @@ class ShownText:
             f"{token_id}: {token.hex(' ')}" for token_id, token in zip(group.ids, group.tokens, strict=True)
         )
         text = escaped(part.text).replace(" ", "·")
+        circled = ' class="o"' if text.startswith(CIRCLE) and not part.text.startswith(CIRCLE) else ""
         # What is written out, as r"\u200f" is, reads from the left wherever it stands.
         is_written_out = visible(part.text).count("\\") > part.text.count("\\")
         is_turned = direction == "rtl" and direction_of(part.text) is None and not is_written_out
@@ -147,7 +150,8 @@ class ShownText:
         if part.text.endswith(WORD_END):  # or the mark would stand before a word that runs from right to left
             turned = ' dir="ltr"'
         ids = f"<sub>{' '.join(map(str, group.ids))}</sub>" if part.is_last else ""
-        return f'<span class="t t{part.number % COLOURS}{kind}" title="{said}"><bdi{turned}>{text}</bdi>{ids}</span>'
+        shown = f"<bdi{circled}{turned}>{text}</bdi>{ids}"
+        return f'<span class="t t{part.number % COLOURS}{kind}" title="{said}">{shown}</span>'
 
 
 class Part(NamedTuple):

@@ -152,3 +152,10 @@ def test_any_part_of_a_token_shows_the_token(page, url):
     page.locator('.token[aria-hidden="true"]').first.hover()
     page.locator("#details").get_by_text("0a 20 20 20").wait_for()
     assert page.locator('.token.shown[role="option"]').count() == 1
+
+
+def test_a_mark_on_a_circle_has_a_font_that_draws_it_there(page, url):
+    draw(page, url, "if x: x\u0301 return x")
+    font = page.evaluate("getComputedStyle(document.querySelector('.circled')).fontFamily")
+    assert font.startswith("system-ui")
+    assert "monospace" in page.evaluate("getComputedStyle(document.querySelector('.token > bdi')).fontFamily")

@@ -32,6 +32,7 @@ export function shownText(text, marks, ends = false) {
   const found = make("bdi");
   if (WORD_END.test(text)) found.dir = "ltr"; // or the mark would stand before a word that runs from right to left
   let plain = /^(?!\p{DI})\p{M}/u.test(text) ? "\u25cc" : ""; // a mark that belongs to what is before it stands on a circle
+  if (plain) found.className = "circled";
   if (!TO_MARK.test(text)) {
     found.textContent = plain + text;
     return found;
