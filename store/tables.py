@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Generic, SupportsIndex, TypeVar, overload
 
 from store.changing import AliasMove
 from store.records.audit import Change
-from store.records.versions import Version, as_measured
+from store.records.versions import Version
 
 if TYPE_CHECKING:
     from typing_extensions import Self
@@ -23,6 +23,7 @@ MOST_ROWS = 100  # of a table
 SHOWN = 3  # tags, aliases and metrics in a cell
 DIGEST = re.compile(r"sha256:[0-9a-f]{64}")
 DIGITS = 12  # of a digest in a cell
+METRIC_DIGITS = 10  # so many that what somebody typed stays as it is
 
 
 class Table(list[T], Generic[T]):
@@ -59,10 +60,11 @@ class VersionList(Table[Version]):
 
     @staticmethod
     def cells(item: Version) -> Sequence[object]:
-        from cbpe.views.html import Apart, cell_text, in_commas
+        from cbpe.common.wording import number_text
+        from cbpe.views.html import Apart, in_commas
 
         tags = [[key, "=", value] if value else [key] for key, value in item.tags.items()]
-        metrics = [[key, "=", cell_text(as_measured(value))] for key, value in item.metrics.items()]
+        metrics = [[key, "=", number_text(float(f"{value:.{METRIC_DIGITS}g}"))] for key, value in item.metrics.items()]
         labels = ([[alias] for alias in item.aliases], tags, metrics)
         return (
             item.reference,

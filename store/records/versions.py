@@ -15,7 +15,7 @@ from sqlalchemy.sql import ColumnElement
 
 from cbpe.common.public import public_of
 from cbpe.common.published import is_published
-from cbpe.common.wording import EXACT, meant
+from cbpe.common.wording import meant, number_text
 from cbpe.encodings.references import is_encoding, is_file
 from store.database.schema import aliases, metrics, names, tags, training_records, versions, vocabularies
 from store.errors import Ambiguous, Damaged, NotFound, StoreError
@@ -30,7 +30,6 @@ __all__ = [
     "STORED",
     "Order",
     "Version",
-    "as_measured",
     "check_meant",
     "fetch",
     "fetch_by_id",
@@ -122,14 +121,9 @@ class Version:
             ("sha256", self.digest),
         ]
         known = [(name, value) for name, value in about if value is not None and value not in ("", ())]
-        measured = ((key, as_measured(value)) for key, value in self.metrics.items())
+        measured = ((key, number_text(value)) for key, value in self.metrics.items())
         metrics = table(("metric", "value"), measured) if self.metrics else ""
         return block(pairs(self.reference, known), metrics)
-
-
-def as_measured(value: float) -> float:
-    """A metric without decimals where it has none: 264.0 -> 264. A number of more digits than a float has stays one."""
-    return int(value) if value.is_integer() and abs(value) < EXACT else value
 
 
 parents = versions.alias("parents")

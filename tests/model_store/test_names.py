@@ -40,7 +40,6 @@ SHARED = {
     "cbpe.corpus.describing": {"tell_of_plain_text"},
     "cbpe.corpus.sources": {"Reader", "Source"},
     "cbpe.common.wording": {
-        "EXACT",
         "links_not_followed",
         "listed",
         "meant",

@@ -29,7 +29,7 @@ def test_a_notebook_shows_versions_as_a_table(models):
     saved = first.time.astimezone(timezone.utc).strftime("%Y-%m-%d %H:%M+00:00")
     assert rows[0] == ["a@1", "258", "1", saved, "", "language=en, old", "", ""]
     assert rows[1][:3] == ["a@2", "264", "0"]
-    assert rows[1][4:] == ["&lt;b&gt;, prod", "", "loss=1.500", "a@1"]
+    assert rows[1][4:] == ["&lt;b&gt;, prod", "", "loss=1.5", "a@1"]
     assert models.history("a")._repr_html_() == found._repr_html_()
     assert rows_of(models.delete_name("a", force=True)._repr_html_())[1][0] == "a@1"
 
@@ -85,10 +85,10 @@ def test_a_slice_of_such_a_list_shows_as_a_table_too(models):
         assert found[-1] == list(found)[-1]
 
 
-def test_numbers_of_versions_are_as_elsewhere_and_ids_have_no_commas(models):
-    models.save(cbpe.train(TEXT, 258), "a", metrics={"loss": 2.5, "tokens": 299_997.0, "share": 0.00026})
+def test_metrics_have_the_digits_that_were_typed_and_ids_no_commas(models):
+    models.save(cbpe.train(TEXT, 258), "a", metrics={"loss": 2.34961, "tokens": 299_997.0, "share": 1 / 3})
     (_, row) = rows_of(models.versions()._repr_html_())
-    assert row[6] == "loss=2.500, share=0.00026, tokens=299,997"
+    assert row[6] == "loss=2.34961, share=0.3333333333, tokens=299997"
     ranks = {bytes([i]): i for i in range(256)} | {b"ab": 12_345}
     models.save(cbpe.Encoding("own", pat_str=".", mergeable_ranks=ranks, special_tokens={}), "b")
     (_, row) = rows_of(models.find_token(b"ab")._repr_html_())

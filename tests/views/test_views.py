@@ -372,7 +372,7 @@ def test_statistics_versions_comparisons_and_reports_show_their_numbers(tmp_path
     with ModelStore(tmp_path / "models.db") as models:
         metrics = {"loss": 2.5, "tokens": 299_997.0, "type_token_ratio": 0.00026}
         version = models.set_metrics(models.save(tok, "ab", notes="small"), metrics)
-        for shown in ("ab@1", "small", "loss", "2.500", ">299,997<", ">0.00026<", version.digest):
+        for shown in ("ab@1", "small", "loss", "2.5", ">299997<", ">0.00026<", version.digest):
             assert shown in version._repr_html_()
         many = models.compare("ab", cbpe.get_encoding("gpt2"), ["abab"] * 30)._repr_html_()
         assert many.count("<tr>") == 3 + 21

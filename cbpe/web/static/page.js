@@ -56,12 +56,6 @@ function rounded(value, digits) {
 // "1 token", "2 tokens"
 export const count = (n, what) => `${number(n)} ${what}${n === 1 ? "" : "s"}`;
 
-// A number that may be large, small or no whole one.
-export function figure(value) {
-  if (Number.isInteger(value)) return Math.abs(value) < 1e15 ? number(value) : value.toPrecision(3);
-  return Math.abs(value) >= 0.01 && Math.abs(value) < 1e9 ? number(value, 3) : value.toPrecision(3);
-}
-
 const KEPT = "cbpe-theme";
 
 export function useTheme() {

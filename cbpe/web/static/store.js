@@ -6,9 +6,10 @@ import { fillChoices } from "./choices.js";
 import { drawCurve } from "./curve.js";
 import { hideDifference, showDifference } from "./difference.js";
 import { drawLineage } from "./lineage.js";
-import { byId, figure, followState, make, makeLink, number } from "./page.js";
+import { byId, followState, make, makeLink, number } from "./page.js";
 import { quoted, shortened, shownText } from "./text.js";
 
+const DIGITS_IN_LIST = 10; // of a metric
 const PAUSE = 150; // milliseconds without a key, before a search
 const LONGEST_LABEL = 32; // of a tag, of its value and of the name of a metric, in the list
 const MOST_OF_NOTES = 100000; // characters that the server says
@@ -102,9 +103,11 @@ function tagsOf(version, most = Infinity) {
   return [...spaced(tags.map(([key, value]) => chipOf("chip", value ? `${key} = ${value}` : key, said(key), ...(value ? [" = ", said(value)] : [])))), ...left(tags.length, version.n_tags)];
 }
 
+// Of one version with all their digits, in a list with so many that what somebody typed stays as it is.
 function metricsOf(version, most = Infinity) {
   const metrics = Object.entries(version.metrics);
-  return [...spaced(metrics.map(([key, value]) => chipOf("chip figure", `${key} ${figure(value)}`, make("span", { class: "key" }, plain(shortened(key, most))), " ", make("b", {}, figure(value))))), ...left(metrics.length, version.n_metrics)];
+  const said = (value) => String(most === Infinity ? value : Number(value.toPrecision(DIGITS_IN_LIST)));
+  return [...spaced(metrics.map(([key, value]) => chipOf("chip figure", `${key} ${value}`, make("span", { class: "key" }, plain(shortened(key, most))), " ", make("b", {}, said(value))))), ...left(metrics.length, version.n_metrics)];
 }
 
 const isDigest = (parent) => parent.startsWith("sha256:");
