@@ -1,8 +1,6 @@
 """The page in a real browser, against the real server: what people do on it, and what hostile tokens cannot."""
 
 import json
-import os
-import subprocess
 from urllib.parse import quote
 
 import pytest
@@ -10,8 +8,7 @@ import pytest
 pytest.importorskip("starlette", reason="the extra web is not installed")
 pytest.importorskip("playwright", reason="the extra browser is not installed")
 
-from command_line import PROGRAM
-from web_browser import shows
+from web_browser import served, shows
 
 import cbpe
 
@@ -32,13 +29,10 @@ def url(tmp_path_factory):
     lower = json.loads((folder / "mine.json").read_text(encoding="utf-8")) | {"normalizer": {"type": "Lowercase"}}
     (folder / "lower.json").write_text(json.dumps(lower), encoding="utf-8")
     (folder / "<b>hello.txt").write_text("from a file\n", encoding="utf-8")
-    command = [PROGRAM, "ui", "--no-open", "--port", "0", "--json", "-t", "gpt2", "-t", "mine.json", "<b>hello.txt"]
     (folder / "latin1.txt").write_bytes("été".encode("latin-1"))
-    command += ["-t", "lower.json", "latin1.txt"]
-    environment = {**os.environ, "CBPE_STORE": str(folder / "models.db")}
-    with subprocess.Popen(command, stdout=subprocess.PIPE, cwd=folder, env=environment) as server:
-        yield json.loads(server.stdout.readline())["url"]
-        server.terminate()
+    arguments = ["-t", "gpt2", "-t", "mine.json", "<b>hello.txt", "-t", "lower.json", "latin1.txt"]
+    with served(folder, *arguments) as address:
+        yield address
 
 
 def tokens(page, column=0):

@@ -1,16 +1,11 @@
 """What the pages show follows what somebody changes: nothing stands there of a choice that is another one now."""
 
-import json
-import os
-import subprocess
-
 import pytest
 
 pytest.importorskip("starlette", reason="the extra web is not installed")
 pytest.importorskip("playwright", reason="the extra browser is not installed")
 
-from command_line import PROGRAM
-from web_browser import shows
+from web_browser import served, shows
 
 import cbpe
 
@@ -22,11 +17,8 @@ def url(tmp_path_factory):
     folder = tmp_path_factory.mktemp("changes")
     for name in ("one", "two"):
         (folder / f"{name}.txt").write_text(f"from {name}", encoding="utf-8")
-    command = [PROGRAM, "ui", "--no-open", "--port", "0", "--json", "one.txt", "two.txt"]
-    environment = {**os.environ, "CBPE_STORE": str(folder / "models.db")}
-    with subprocess.Popen(command, stdout=subprocess.PIPE, cwd=folder, env=environment) as server:
-        yield json.loads(server.stdout.readline())["url"]
-        server.terminate()
+    with served(folder, "one.txt", "two.txt") as address:
+        yield address
 
 
 def shows_tokens(page, number):

@@ -1,10 +1,7 @@
 """Lines of tokens in both directions in a real browser, which draws plain text by Unicode's bidirectional algorithm:
 tokens of one character each stand in its order, in notebooks and on the page."""
 
-import json
-import os
 import random
-import subprocess
 import unicodedata
 from html import escape
 from urllib.parse import quote
@@ -14,8 +11,7 @@ import pytest
 pytest.importorskip("starlette", reason="the extra web is not installed")
 pytest.importorskip("playwright", reason="the extra browser is not installed")
 
-from command_line import PROGRAM
-from web_browser import shows
+from web_browser import served, shows
 
 from cbpe.views.directions import places_in, turned
 
@@ -50,11 +46,8 @@ MIDDLES = ORDERS.replace("order(ofText(line.firstChild))", "ofText(line.firstChi
 @pytest.fixture(scope="module")
 def url(tmp_path_factory):
     folder = tmp_path_factory.mktemp("directions")
-    command = [PROGRAM, "ui", "--no-open", "--port", "0", "--json", "-t", "o200k_base"]
-    environment = {**os.environ, "CBPE_STORE": str(folder / "models.db")}
-    with subprocess.Popen(command, stdout=subprocess.PIPE, cwd=folder, env=environment) as server:
-        yield json.loads(server.stdout.readline())["url"]
-        server.terminate()
+    with served(folder, "-t", "o200k_base") as address:
+        yield address
 
 
 @pytest.fixture(scope="module")

@@ -1,17 +1,14 @@
 """The tokens of a text that somebody edits: what is not drawn anew after a key is what would be drawn."""
 
 import json
-import os
 import random
-import subprocess
 
 import pytest
 
 pytest.importorskip("starlette", reason="the extra web is not installed")
 pytest.importorskip("playwright", reason="the extra browser is not installed")
 
-from command_line import PROGRAM
-from web_browser import shows
+from web_browser import served, shows
 
 import cbpe
 
@@ -89,11 +86,8 @@ def url(tmp_path_factory):
     cbpe.train("the quick brown fox " * 20, 262, special_tokens=["<|end|>"]).save(folder / "lower.json")
     lower = json.loads((folder / "lower.json").read_text(encoding="utf-8")) | {"normalizer": {"type": "Lowercase"}}
     (folder / "lower.json").write_text(json.dumps(lower), encoding="utf-8")
-    command = [PROGRAM, "ui", "--no-open", "--port", "0", "--json", "-t", "drops.json", "-t", "lower.json"]
-    environment = {**os.environ, "CBPE_STORE": str(folder / "models.db")}
-    with subprocess.Popen(command, stdout=subprocess.PIPE, cwd=folder, env=environment) as server:
-        yield json.loads(server.stdout.readline())["url"]
-        server.terminate()
+    with served(folder, "-t", "drops.json", "-t", "lower.json") as address:
+        yield address
 
 
 def edited(chance, length, edits, breaks):

@@ -1,9 +1,6 @@
 """What stands on the pages beside figures in a real browser: which tokens they count, what was left out, which zone."""
 
 import json
-import os
-import subprocess
-from contextlib import contextmanager
 from urllib.parse import quote
 
 import pytest
@@ -11,9 +8,8 @@ import pytest
 pytest.importorskip("starlette", reason="the extra web is not installed")
 pytest.importorskip("playwright", reason="the extra browser is not installed")
 
-from command_line import PROGRAM
 from tokenizer_json import BYTE_LEVEL
-from web_browser import shows
+from web_browser import served, shows
 
 import cbpe
 from cbpe.formats.gpt2 import CHARACTER_TO_BYTE, spell
@@ -69,18 +65,6 @@ def folder(tmp_path_factory):
 def url(folder):
     with served(folder, "-t", "words.json") as address:
         yield address
-
-
-@contextmanager
-def served(folder, *arguments):
-    """The address of a page that a program of its own serves meanwhile."""
-    command = [PROGRAM, "ui", "--no-open", "--port", "0", "--json", *arguments]
-    environment = {**os.environ, "CBPE_STORE": str(folder / "models.db")}
-    with subprocess.Popen(command, stdout=subprocess.PIPE, cwd=folder, env=environment) as server:
-        try:
-            yield json.loads(server.stdout.readline())["url"]
-        finally:
-            server.terminate()
 
 
 def sums(page, column=0):
@@ -214,7 +198,7 @@ def test_the_table_says_what_was_left_out_and_that_lines_were_encoded_alone(page
 
 def test_how_much_of_a_long_file_was_measured_is_said(page, tmp_path):
     (tmp_path / "long.txt").write_text("\u0627 the cat\n" * 500_001, encoding="utf-8")  # 10 characters, 11 bytes a line
-    with served(tmp_path, "-t", "gpt2", "long.txt") as address:
+    with served(tmp_path, "-t", "gpt2", "long.txt", page=page) as address:
         page.goto(f"{address}compare")
         shows(page, "!document.getElementById('compare').disabled")
         page.get_by_role("button", name="Compare").click()
@@ -267,14 +251,13 @@ def test_of_a_version_that_has_gone_since_the_playground_says_what_to_do(page, u
 def test_of_many_tokens_that_share_characters_the_first_are_listed(page, tmp_path):
     ranks = {bytes([i]): i for i in range(256)} | {"一".encode()[2:] + "一".encode()[:1]: 256}  # across characters
     cbpe.Encoding("across", pat_str=r"(?s).+", mergeable_ranks=ranks, special_tokens={}).save(tmp_path / "across.json")
-    with served(tmp_path, "-t", "across.json") as address:
+    with served(tmp_path, "-t", "across.json", page=page) as address:
         page.goto(f"{address}#t=across.json&text={quote('一' * 200)}")
         shows(page, "document.querySelectorAll('.token.shared').length === 1")
         page.locator(".token.shared").hover()
         shows(page, "document.querySelector('#details h2')?.textContent.startsWith('401 tokens that share')")
         assert page.locator("#details dl").count() == 100
         assert page.locator("#details p").inner_text() == "and 301 more"
-        page.goto("about:blank")  # before the server ends, which the page would ask for more
 
 
 def test_a_text_that_another_takes_the_place_of_can_be_brought_back(page, url):

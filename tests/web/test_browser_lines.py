@@ -1,8 +1,6 @@
 """Lines of the playground in a real browser, where tokens have line breaks within them."""
 
 import json
-import os
-import subprocess
 from urllib.parse import quote
 
 import pytest
@@ -10,8 +8,7 @@ import pytest
 pytest.importorskip("starlette", reason="the extra web is not installed")
 pytest.importorskip("playwright", reason="the extra browser is not installed")
 
-from command_line import PROGRAM
-from web_browser import shows
+from web_browser import served, shows
 
 import cbpe
 
@@ -27,11 +24,8 @@ def url(tmp_path_factory):
     assert b"\n   " in CODE.vocab.values()
     CODE.save(folder / "code.json")
     cbpe.train("return x\n    y\n" * 20, 262, pattern=r"[a-z]+|\n +").save(folder / "letters.json")
-    command = [PROGRAM, "ui", "--no-open", "--port", "0", "--json", "-t", "code.json", "-t", "letters.json"]
-    environment = {**os.environ, "CBPE_STORE": str(folder / "models.db")}
-    with subprocess.Popen(command, stdout=subprocess.PIPE, cwd=folder, env=environment) as server:
-        yield json.loads(server.stdout.readline())["url"]
-        server.terminate()
+    with served(folder, "-t", "code.json", "-t", "letters.json") as address:
+        yield address
 
 
 # The rows of the first view, by what is drawn where; a row in which nothing is drawn is "".

@@ -1,9 +1,6 @@
 """The Store page in a real browser, against the real server: what people look up, and what hostile labels cannot do."""
 
 import hashlib
-import json
-import os
-import subprocess
 from urllib.parse import quote
 
 import pytest
@@ -11,8 +8,7 @@ import pytest
 pytest.importorskip("starlette", reason="the extra web is not installed")
 pytest.importorskip("playwright", reason="the extra browser is not installed")
 
-from command_line import PROGRAM
-from web_browser import shows
+from web_browser import served, shows
 
 import cbpe
 from store import ModelStore
@@ -23,13 +19,6 @@ RUN = "document.title='ran'"
 SCRIPT, IMAGE = f"<script>{RUN}</script>", f'<img src=x onerror="{RUN}">'
 LONG, OTHER = "n" * 200, "o" * 200
 TEXT = "the cat sat on the mat, and the dog sat on the log " * 20
-
-
-def serve(folder, store):
-    command = [PROGRAM, "ui", "--no-open", "--port", "0", "--json"]
-    return subprocess.Popen(
-        command, stdout=subprocess.PIPE, cwd=folder, env={**os.environ, "CBPE_STORE": str(folder / store)}
-    )
 
 
 @pytest.fixture(scope="module")
@@ -48,9 +37,8 @@ def folder(tmp_path_factory):
 
 @pytest.fixture(scope="module")
 def url(folder):
-    with serve(folder, "models.db") as server:
-        yield f"{json.loads(server.stdout.readline())['url']}store"
-        server.terminate()
+    with served(folder) as address:
+        yield f"{address}store"
 
 
 def texts(page, selector):
@@ -80,20 +68,15 @@ def test_long_labels_of_one_beginning_are_told_apart_and_their_numbers_are_whole
         metrics = {name: k + 0.25 for k, name in enumerate(names)}
         tags = {f"measured_bytes:{name}.txt": "123456789" for name in ("held", "home")}
         models.save(cbpe.train(TEXT, 262), "book", metrics=metrics, tags=tags)
-    with serve(tmp_path, "models.db") as server:
-        try:
-            page.set_viewport_size({"width": 1280, "height": 900})
-            page.goto(f"{json.loads(server.stdout.readline())['url']}store")
-            shows(page, "document.querySelectorAll('#found .chip').length === 5")
-            shows(page, "document.querySelectorAll('#log tr').length === 1")
-            shown = texts(page, "#found .chip")
-            cut = page.locator("#found .chip").evaluate_all(
-                "(all) => all.filter((it) => it.scrollWidth > it.clientWidth)"
-            )
-            titles = page.locator("#found .chip").evaluate_all("(all) => all.map((it) => it.title)")
-            log = page.locator("#log").inner_text()
-        finally:
-            server.terminate()
+    with served(tmp_path, page=page) as address:
+        page.set_viewport_size({"width": 1280, "height": 900})
+        page.goto(f"{address}store")
+        shows(page, "document.querySelectorAll('#found .chip').length === 5")
+        shows(page, "document.querySelectorAll('#log tr').length === 1")
+        shown = texts(page, "#found .chip")
+        cut = page.locator("#found .chip").evaluate_all("(all) => all.filter((it) => it.scrollWidth > it.clientWidth)")
+        titles = page.locator("#found .chip").evaluate_all("(all) => all.map((it) => it.title)")
+        log = page.locator("#log").inner_text()
     assert cut == []
     assert shown[:2] == [f"measured_bytes:{name}.txt = 123456789" for name in ("held", "home")]
     assert "characters_per_token:held.txt" in shown[2] or "characters_per_token:held.txt" in shown[3]
@@ -110,15 +93,12 @@ def test_a_parent_that_is_gone_makes_no_page_wider_than_its_window(page, tmp_pat
         models.save(first, "book")
         models.save(cbpe.train(TEXT, 268, initial=first), "book", parent="book@1")
         models.delete("book@1", force=True)
-    with serve(tmp_path, "models.db") as server:
-        try:
-            page.set_viewport_size({"width": width, "height": 900})
-            page.goto(f"{json.loads(server.stdout.readline())['url']}store#v=book@2")
-            shows(page, "document.querySelectorAll('.graph li').length === 1")
-            assert "sha256:" in page.locator(".graph .unseen").inner_text()
-            assert page.evaluate("document.documentElement.scrollWidth") == width
-        finally:
-            server.terminate()
+    with served(tmp_path, page=page) as address:
+        page.set_viewport_size({"width": width, "height": 900})
+        page.goto(f"{address}store#v=book@2")
+        shows(page, "document.querySelectorAll('.graph li').length === 1")
+        assert "sha256:" in page.locator(".graph .unseen").inner_text()
+        assert page.evaluate("document.documentElement.scrollWidth") == width
 
 
 def test_a_version_shows_its_training_lineage_aliases_and_changes(page, url):
@@ -334,22 +314,19 @@ METRIC = "characters_per_token:a text with a long name.txt"
 def test_of_a_metric_the_name_is_cut_and_the_number_is_whole(page, tmp_path):
     with ModelStore(tmp_path / "models.db") as models:
         models.save(cbpe.train(TEXT, 262), "book", metrics={METRIC: 1.234})
-    with serve(tmp_path, "models.db") as server:
-        try:
-            page.set_viewport_size({"width": 1200, "height": 800})
-            page.goto(f"{json.loads(server.stdout.readline())['url']}store")
-            shows(page, "document.querySelector('#found .chip b') !== null")
-            chip = page.locator("#found .chip.figure")
-            assert chip.get_attribute("title") == f"{METRIC} 1.234"
-            number, box = chip.locator("b").bounding_box(), chip.bounding_box()
-            assert number["x"] + number["width"] <= box["x"] + box["width"]
-            assert chip.locator("b").text_content() == "1.234"
-            shown = chip.locator(".key").inner_text()
-            begun, _, ended = shown.partition("\u2026")
-            assert (len(shown), METRIC.startswith(begun), METRIC.endswith(ended)) == (32, True, True)
-            assert ended
-        finally:
-            server.terminate()
+    with served(tmp_path, page=page) as address:
+        page.set_viewport_size({"width": 1200, "height": 800})
+        page.goto(f"{address}store")
+        shows(page, "document.querySelector('#found .chip b') !== null")
+        chip = page.locator("#found .chip.figure")
+        assert chip.get_attribute("title") == f"{METRIC} 1.234"
+        number, box = chip.locator("b").bounding_box(), chip.bounding_box()
+        assert number["x"] + number["width"] <= box["x"] + box["width"]
+        assert chip.locator("b").text_content() == "1.234"
+        shown = chip.locator(".key").inner_text()
+        begun, _, ended = shown.partition("\u2026")
+        assert (len(shown), METRIC.startswith(begun), METRIC.endswith(ended)) == (32, True, True)
+        assert ended
 
 
 @pytest.fixture(scope="module")
@@ -364,9 +341,8 @@ def long_url(tmp_path_factory):
         models.save(cbpe.train(TEXT, 266, initial=first), LONG, parent=f"{OTHER}@1", aliases=["p" * 200])
         models.tag(LONG, {"t" * 100: "v" * 200})
         models.set_metrics(LONG, {"huge": 1e300})
-    with serve(folder, "models.db") as server:
-        yield json.loads(server.stdout.readline())["url"]
-        server.terminate()
+    with served(folder) as address:
+        yield address
 
 
 def wider_than_the_window(page):
@@ -458,11 +434,10 @@ def test_looking_changes_no_byte_of_the_store(page, url, folder):
 
 
 def test_without_a_store_the_page_says_how_to_make_one(page, tmp_path):
-    with serve(tmp_path, "none.db") as server:
-        page.goto(f"{json.loads(server.stdout.readline())['url']}store")
+    with served(tmp_path, store="none.db", page=page) as address:
+        page.goto(f"{address}store")
         shows(page, "!document.getElementById('without').hidden")
         said = page.locator("#without").inner_text()
-        server.terminate()
     assert "there is no model store at" in said
     assert "cbpe train book.txt --vocab-size 4096 --save book" in said
     assert list(tmp_path.iterdir()) == []
@@ -470,13 +445,11 @@ def test_without_a_store_the_page_says_how_to_make_one(page, tmp_path):
 
 def test_of_a_store_that_cannot_be_read_the_page_says_why_and_the_playground_works(page, tmp_path):
     (tmp_path / "junk.db").write_bytes(b"no database" * 100)
-    with serve(tmp_path, "junk.db") as server:
-        url = json.loads(server.stdout.readline())["url"]
-        page.goto(f"{url}store")
+    with served(tmp_path, store="junk.db", page=page) as address:
+        page.goto(f"{address}store")
         shows(page, "!document.getElementById('without').hidden")
         said = page.locator("#without").inner_text()
-        page.goto(f"{url}#t=gpt2&text=hello%20world")
+        page.goto(f"{address}#t=gpt2&text=hello%20world")
         shows(page, "document.querySelectorAll('.token').length === 2")
-        server.terminate()
     assert said.startswith("There is nothing to show: ")
     assert ("junk.db" in said, "--save" in said) == (True, False)

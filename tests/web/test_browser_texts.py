@@ -1,9 +1,6 @@
 """The text of the playground in a real browser: it is exact, it is not lost, and wrong links are told."""
 
 import json
-import os
-import subprocess
-from contextlib import contextmanager
 from random import Random
 from urllib.parse import quote
 
@@ -12,8 +9,7 @@ import pytest
 pytest.importorskip("starlette", reason="the extra web is not installed")
 pytest.importorskip("playwright", reason="the extra browser is not installed")
 
-from command_line import PROGRAM
-from web_browser import shows
+from web_browser import served, shows
 
 import cbpe
 
@@ -21,16 +17,6 @@ pytestmark = pytest.mark.slow
 
 CRLF = "a\r\nb\r\n"
 MARKED = "\ufeffhello"
-
-
-@contextmanager
-def served(folder, *arguments):
-    """The address of a page that a command serves in a folder."""
-    command = [PROGRAM, "ui", "--no-open", "--port", "0", "--json", *arguments]
-    environment = {**os.environ, "CBPE_STORE": str(folder / "models.db")}
-    with subprocess.Popen(command, stdout=subprocess.PIPE, cwd=folder, env=environment) as server:
-        yield json.loads(server.stdout.readline())["url"]
-        server.terminate()
 
 
 @pytest.fixture(scope="module")
@@ -178,7 +164,7 @@ def test_of_many_tokenizers_that_were_given_the_page_says_how_many_it_shows(page
     given = [f"{number}.json" for number in range(5)]
     for name in given:
         cbpe.train("low lower", 258).save(tmp_path / name)
-    with served(tmp_path, *(argument for name in given for argument in ("-t", name))) as address:
+    with served(tmp_path, *(argument for name in given for argument in ("-t", name)), page=page) as address:
         page.goto(address)
         shows(page, "document.querySelectorAll('.column').length === 4")
         said = "5 tokenizers were given; the first 4 are shown, and the lists have all."

@@ -1,8 +1,5 @@
 """Tokens in a real browser: reached by keys and links, opened by their ids, and seen in forced colours."""
 
-import json
-import os
-import subprocess
 import threading
 import time
 
@@ -12,8 +9,7 @@ pytest.importorskip("starlette", reason="the extra web is not installed")
 pytest.importorskip("playwright", reason="the extra browser is not installed")
 
 import uvicorn
-from command_line import PROGRAM
-from web_browser import shows
+from web_browser import served, shows
 
 import cbpe
 from cbpe.web.app import make_app
@@ -26,11 +22,8 @@ pytestmark = pytest.mark.slow
 @pytest.fixture(scope="module")
 def url(tmp_path_factory):
     folder = tmp_path_factory.mktemp("tokens")
-    command = [PROGRAM, "ui", "--no-open", "--port", "0", "--json"]
-    environment = {**os.environ, "CBPE_STORE": str(folder / "models.db")}
-    with subprocess.Popen(command, stdout=subprocess.PIPE, cwd=folder, env=environment) as server:
-        yield json.loads(server.stdout.readline())["url"]
-        server.terminate()
+    with served(folder) as address:
+        yield address
 
 
 def test_a_token_of_the_playground_leads_to_its_page_and_ids_can_be_copied(page, url):
