@@ -57,12 +57,7 @@ def sure_before(text: str, place: int, start: int) -> int:
 
 def next_border(text: str, start: int) -> int:
     """The end of the grapheme that begins at a border."""
-    size = NEAR
-    while True:
-        length: int = grapheme().match(text[start : start + size]).end()
-        if length < size or start + length == len(text):
-            return start + length
-        size *= 2
+    return next(borders(text, start, len(text)))
 
 
 def last_borders(text: str, start: int, limit: int) -> Iterator[int]:

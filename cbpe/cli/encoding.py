@@ -13,9 +13,9 @@ from cbpe.cli.input.options import (
     ErrorsOption,
     FieldOption,
     FilesArgument,
+    FilesOrFoldersArgument,
     FormatOption,
     JsonOption,
-    MeasuredArgument,
     MissingOption,
     SpecialOption,
     TemplateOption,
@@ -25,13 +25,13 @@ from cbpe.cli.input.references import refuse_no_template, tokenizer_of
 from cbpe.cli.input.store_option import StoreOption
 from cbpe.cli.input.texts import (
     field_of_texts,
+    files_meant,
     files_of_ids,
     id_chunks,
     input_name,
     may_be_several,
     readers,
     tell_of_tables_in,
-    within_folders,
 )
 from cbpe.cli.input.values import special_choice
 from cbpe.cli.output.printing import end_with_failures, print_counts, print_rows, write_bytes
@@ -154,30 +154,31 @@ def decode(
             for text in decoded(tok, read_ids(id_chunks(file), name), BYTES_KEPT, name, skip_special_tokens):
                 write_bytes(text.encode("utf-8", BYTES_KEPT))
             continue
-        replacing = Replacing(tok, skip_special_tokens)
+        counting = CountingDecoder(tok, skip_special_tokens)
         if lines:
             for number, ids in lines_of_ids(id_chunks(file), name):
-                texts = replacing.decoded(iter([ids]), f"line {number:,} of {name}")
+                texts = counting.texts(iter([ids]), f"line {number:,} of {name}")
                 write_bytes(json.dumps("".join(texts)).encode() + b"\n")
         else:
             before = b'"'
-            for text in replacing.decoded(read_ids(id_chunks(file), name), name):
+            for text in counting.texts(read_ids(id_chunks(file), name), name):
                 write_bytes(before + json.dumps(text)[1:-1].encode())
                 before = b""
             write_bytes(b'"\n')
-        replacing.tell(name)
+        counting.tell(name)
 
 
-class Replacing:
-    """Decodes to text, and counts in how many places U+FFFD stands for bytes that are no UTF-8."""
+class CountingDecoder:
+    """Decodes to text, with U+FFFD for bytes that are no UTF-8, and counts in how many places that is put. It decodes
+    twice, as the text itself may have U+FFFD."""
 
     def __init__(self, tok: Tokenizer, skip_special_tokens: bool) -> None:
         self.tok = tok
         self.skip_special_tokens = skip_special_tokens
         self.n_places = 0
 
-    def decoded(self, id_lists: Iterator[list[int]], name: str) -> Iterator[str]:
-        """The text of ids, as the function of this name has it."""
+    def texts(self, id_lists: Iterator[list[int]], name: str) -> Iterator[str]:
+        """The text of ids, in parts, as `decoded` gives it."""
         exact = self.tok.stream_decoder(BYTES_KEPT, skip_special_tokens=self.skip_special_tokens)
 
         def seen() -> Iterator[list[int]]:
@@ -226,7 +227,7 @@ def is_known(tok: Tokenizer, token_id: int) -> bool:
 @app.command()
 def count(
     tokenizer: TokenizerOption,
-    files: MeasuredArgument = None,
+    files: FilesOrFoldersArgument = None,
     allowed_special: SpecialOption = None,
     template: TemplateOption = False,
     form: FormatOption = None,
@@ -251,7 +252,7 @@ def count(
     refuse_no_template(tok, tokenizer, template)
     allowed = special_choice(tok, allowed_special)
     field = field_of_texts(form, field, files)
-    files = within_folders(files, field, errors)
+    files = files_meant(files, field, errors)
     tell_of_tables_in(files, field)
     named = readers(files, field, errors, missing)
     counts, failures = file_counts(tok, named, allowed, template=template)

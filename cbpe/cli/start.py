@@ -40,7 +40,7 @@ def count_plainly(reference: str, files: list[str]) -> int:
     """What the command count does with these arguments. Returns the exit code."""
     from cbpe.cli.input.counts import file_counts
     from cbpe.cli.input.references import tokenizer_of
-    from cbpe.cli.input.texts import readers, tell_of_tables_in, within_folders
+    from cbpe.cli.input.texts import files_meant, readers, tell_of_tables_in
     from cbpe.cli.output.printing import (
         error_message,
         escape_what_is_missing,
@@ -54,7 +54,7 @@ def count_plainly(reference: str, files: list[str]) -> int:
     warnings.showwarning = print_warning
     try:
         tok = tokenizer_of(reference)
-        found = within_folders(files, None, "strict")
+        found = files_meant(files, None, "strict")
         tell_of_tables_in(found, None)
         named = readers(found, None, "strict")
         counts, failures = file_counts(tok, named, tok._found_always() or "none")

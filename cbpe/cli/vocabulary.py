@@ -19,9 +19,9 @@ from cbpe.cli.input.options import (
     CsvOption,
     ErrorsOption,
     FieldOption,
+    FilesOrFoldersArgument,
     FormatOption,
     JsonOption,
-    MeasuredArgument,
     MissingOption,
     TokenizerOption,
     WideOption,
@@ -32,11 +32,11 @@ from cbpe.cli.input.store_option import StoreOption
 from cbpe.cli.input.texts import (
     STANDARD_STREAM,
     field_of_texts,
+    files_meant,
     is_stream,
     readers,
     tell_of_plain_text_in,
     warn_of_no_text,
-    within_folders,
 )
 from cbpe.cli.input.values import hex_bytes, refuse_named_twice, wrong_value_of
 from cbpe.cli.output.printing import (
@@ -182,7 +182,7 @@ def stats(
             show_default=False,
         ),
     ],
-    files: MeasuredArgument = None,
+    files: FilesOrFoldersArgument = None,
     form: FormatOption = None,
     field: FieldOption = None,
     errors: ErrorsOption = "strict",
@@ -212,7 +212,7 @@ def stats(
             raise typer.BadParameter(f"{shown(file)} is a pipe or a device, which {ONCE}", param_hint="FILE")
     refuse_two_forms(as_csv, as_json)
     field = field_of_texts(form, field, files)
-    files = within_folders(files, field, errors)
+    files = files_meant(files, field, errors)
     tell_of_plain_text_in(files, field)
     rows: list[MeasuredFile] = []
     failures: list[Exception] = []

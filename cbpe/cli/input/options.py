@@ -15,9 +15,9 @@ __all__ = [
     "ErrorsOption",
     "FieldOption",
     "FilesArgument",
+    "FilesOrFoldersArgument",
     "FormatOption",
     "JsonOption",
-    "MeasuredArgument",
     "MissingOption",
     "NameArgument",
     "NotesOption",
@@ -47,7 +47,7 @@ FilesArgument = Annotated[
     list[str] | None,
     typer.Argument(metavar="FILE", help="Files, URLs, or - for standard input.", show_default=False),
 ]
-MeasuredArgument = Annotated[
+FilesOrFoldersArgument = Annotated[
     list[str] | None,
     typer.Argument(metavar="FILE", help="Files, folders, patterns, URLs, or - for standard input.", show_default=False),
 ]

@@ -31,6 +31,7 @@ __all__ = [
     "bars_can_be_drawn",
     "bars_wanted",
     "field_of_texts",
+    "files_meant",
     "files_of_ids",
     "id_chunks",
     "input_name",
@@ -46,7 +47,6 @@ __all__ = [
     "tell_of_tables_in",
     "text_of_standard_input",
     "warn_of_no_text",
-    "within_folders",
 ]
 
 STANDARD_STREAM = "-"
@@ -170,10 +170,8 @@ def may_be_several(files: list[str] | None, field: str | None) -> bool:
     return field is not None or len(files or []) > 1
 
 
-def within_folders(
-    files: list[str] | None, field: str | None, errors: Errors, *, told: bool = True
-) -> list[str] | None:
-    """The names, with those of its files in the place of each folder and each pattern. Raises and warns as find_sources
+def files_meant(files: list[str] | None, field: str | None, errors: Errors, *, told: bool = True) -> list[str] | None:
+    """The files that names mean: those of a folder or a pattern stand in its place. Raises and warns as find_sources
     does. told: whether a warning tells of files that are named twice then."""
     if not any(map(stands_for_files, files or ())):
         return files

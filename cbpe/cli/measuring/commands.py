@@ -16,9 +16,9 @@ from cbpe.cli.input.options import (
     CsvOption,
     ErrorsOption,
     FieldOption,
+    FilesOrFoldersArgument,
     FormatOption,
     JsonOption,
-    MeasuredArgument,
     MissingOption,
     WideOption,
     refuse_two_forms,
@@ -29,12 +29,12 @@ from cbpe.cli.input.texts import (
     STANDARD_STREAM,
     bars_wanted,
     field_of_texts,
+    files_meant,
     input_name,
     refuse_encodings,
     source_of,
     stands_for_files,
     warn_of_no_text,
-    within_folders,
 )
 from cbpe.cli.input.values import refuse_named_twice, sizes_of, wrong_value_of
 from cbpe.cli.measuring.keeping import check_savable, keep_metrics, kept_name
@@ -120,7 +120,7 @@ SaveMetricsOption = Annotated[
 @app.command()
 def compare(
     tokenizers: TokenizersOption,
-    files: MeasuredArgument = None,
+    files: FilesOrFoldersArgument = None,
     reference: ReferenceOption = None,
     parallel: ParallelOption = None,
     alpha: AlphaOption = None,
@@ -153,7 +153,7 @@ def compare(
         problem = f"{alpha} is no number from 0 on, as the order of a Rényi entropy is"
         raise typer.BadParameter(problem, param_hint="--alpha")
     refuse_named_twice(tokenizers)
-    named, files = files, within_folders(files, field, errors, told=False)
+    named, files = files, files_meant(files, field, errors, told=False)
     corpora = corpora_of(files)
     for given, known, option in ((reference, tokenizers, "--reference"), (parallel, corpora, "--parallel")):
         if given is not None and given not in known:
@@ -285,7 +285,7 @@ def sweep(
             show_default=False,
         ),
     ] = None,
-    files: MeasuredArgument = None,
+    files: FilesOrFoldersArgument = None,
     tokenizer: OneTokenizerOption = None,
     sizes: Annotated[
         str | None,
@@ -326,7 +326,7 @@ def sweep(
             raise
         raise ValueError(f"{error}; the tokenizer comes before the texts: cbpe sweep REF FILE") from error
     refuse_unswept(tok, model)
-    named, files = files, within_folders(files, field, errors, told=False)
+    named, files = files, files_meant(files, field, errors, told=False)
     corpora = corpora_of(files)
     refuse_unplottable(plot, [model], files, named if field is None else None)
     if save_metrics:
